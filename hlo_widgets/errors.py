@@ -1,0 +1,205 @@
+"""Every error that hlo_widgets raises on purpose.
+
+The tree, with the built-in that each error can also be caught as::
+
+    HloWidgetsError
+    ├── HloParseError (ValueError)            text that is not HLO, with the place
+    ├── HloLookupError (KeyError)             no such instruction or computation
+    ├── UnknownTargetError (ValueError)       a target name nobody knows
+    ├── TargetUnavailableError (RuntimeError) a known target whose compiler is not installed here
+    ├── CompileError (RuntimeError)           the compiler refused or died
+    │   └── CompileTimeoutError (TimeoutError)
+    ├── SpecError (ValueError)                a shape such as "bf16[1024,512]" that cannot be read
+    ├── NotCompilableError (TypeError)        something that is neither HLO nor a function with arguments
+    └── DrawingError (RuntimeError)           the layout program failed
+
+Facts are attributes; the message is built from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = [
+    "CompileError",
+    "CompileTimeoutError",
+    "DrawingError",
+    "HloLookupError",
+    "HloParseError",
+    "HloWidgetsError",
+    "NotCompilableError",
+    "SpecError",
+    "TargetUnavailableError",
+    "UnknownTargetError",
+]
+
+
+def _did_you_mean(suggestions: Sequence[str]) -> str:
+    return f" Did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ""
+
+
+class HloWidgetsError(Exception):
+    """The base of every error that this package raises on purpose."""
+
+
+class HloParseError(HloWidgetsError, ValueError):
+    """Text that cannot be read as HLO.
+
+    Attributes:
+        reason: What is wrong and, where one is known, what to do.
+        line: Line of the text, from 1.
+        column: Column in that line, from 1, in characters.
+        excerpt: A window of that line around the column, never the whole text.
+        caret: Position of the column inside `excerpt`, from 0.
+    """
+
+    def __init__(self, reason: str, line: int, column: int, excerpt: str, caret: int = 0) -> None:
+        super().__init__(reason, line, column, excerpt, caret)
+        self.reason = reason
+        self.line = line
+        self.column = column
+        self.excerpt = excerpt
+        self.caret = caret
+
+    def __str__(self) -> str:
+        message = f"line {self.line}, column {self.column}: {self.reason}"
+        if self.excerpt:
+            message += f"\n  {self.excerpt}\n  {' ' * self.caret}^"
+        return message
+
+
+class HloLookupError(HloWidgetsError, KeyError):
+    """A module has no instruction or computation of that name.
+
+    Attributes:
+        kind: "instruction" or "computation".
+        name: The name that was asked for.
+        suggestions: Names that are spelled nearly the same, best first.
+    """
+
+    def __init__(self, kind: str, name: str, suggestions: Sequence[str] = ()) -> None:
+        super().__init__(kind, name, tuple(suggestions))
+        self.kind = kind
+        self.name = name
+        self.suggestions = tuple(suggestions)
+
+    def __str__(self) -> str:
+        return f"this module has no {self.kind} {self.name!r}.{_did_you_mean(self.suggestions)}"
+
+
+class UnknownTargetError(HloWidgetsError, ValueError):
+    """A compile target that this package does not know.
+
+    Attributes:
+        name: The name that was asked for.
+        known: Every name that would have been accepted.
+        suggestions: Accepted names spelled nearly the same, best first.
+    """
+
+    def __init__(self, name: str, known: Sequence[str], suggestions: Sequence[str] = ()) -> None:
+        super().__init__(name, tuple(known), tuple(suggestions))
+        self.name = name
+        self.known = tuple(known)
+        self.suggestions = tuple(suggestions)
+
+    def __str__(self) -> str:
+        return (
+            f"unknown target {self.name!r}.{_did_you_mean(self.suggestions)}"
+            f" Known targets: {', '.join(self.known)}."
+        )
+
+
+class TargetUnavailableError(HloWidgetsError, RuntimeError):
+    """A known target whose compiler cannot be used on this machine.
+
+    Attributes:
+        target: The name of the target.
+        reason: Why it cannot be used.
+        remedy: What to do, with the exact command where there is one.
+    """
+
+    def __init__(self, target: str, reason: str, remedy: str) -> None:
+        super().__init__(target, reason, remedy)
+        self.target = target
+        self.reason = reason
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"cannot compile for {self.target!r}: {self.reason}. {self.remedy}"
+
+
+class CompileError(HloWidgetsError, RuntimeError):
+    """The compiler refused the program, or its process died.
+
+    Attributes:
+        target: The name of the target.
+        reason: The compiler's own words, or what happened to its process.
+        log: The end of the compiler process's log; empty where it wrote none.
+    """
+
+    def __init__(self, target: str, reason: str, log: str = "") -> None:
+        super().__init__(target, reason, log)
+        self.target = target
+        self.reason = reason
+        self.log = log
+
+    def __str__(self) -> str:
+        message = f"compiling for {self.target!r} failed: {self.reason}"
+        if self.log:
+            message += f"\nEnd of the compiler's log:\n{self.log}"
+        return message
+
+
+class CompileTimeoutError(CompileError, TimeoutError):
+    """The compiler did not answer within its time limit and was ended."""
+
+
+class SpecError(HloWidgetsError, ValueError):
+    """A shape in text, such as "bf16[1024,512]", that cannot be read.
+
+    Attributes:
+        text: The text that was given.
+        reason: What is wrong with it.
+    """
+
+    def __init__(self, text: str, reason: str) -> None:
+        super().__init__(text, reason)
+        self.text = text
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f'cannot read {self.text!r} as a shape: {self.reason}. Write it like "bf16[1024,512]".'
+
+
+class NotCompilableError(HloWidgetsError, TypeError):
+    """Something was given that is neither HLO nor a function with its arguments.
+
+    Attributes:
+        reason: What was given and what would be accepted.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class DrawingError(HloWidgetsError, RuntimeError):
+    """The program that lays out the graph failed, is missing or ran too long.
+
+    Attributes:
+        program: The program that was run.
+        reason: What happened.
+        stderr: The end of what the program wrote to its standard error.
+    """
+
+    def __init__(self, program: str, reason: str, stderr: str = "") -> None:
+        super().__init__(program, reason, stderr)
+        self.program = program
+        self.reason = reason
+        self.stderr = stderr
+
+    def __str__(self) -> str:
+        message = f"{self.program}: {self.reason}"
+        if self.stderr:
+            message += f"\n{self.stderr}"
+        return message
