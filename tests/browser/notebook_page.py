@@ -107,6 +107,7 @@ class NotebookPage:
         light = "true" if theme == "light" else "false"
         shown = f'body[data-jp-theme-light="{light}"]'
         self.page.wait_for_selector(shown, state="attached")  # the body of JupyterLab has no size
+        self.page.wait_for_selector("#jupyterlab-splash", state="detached")
 
     def screenshot(self, name: str, locator: Locator | None = None) -> Path:
         """Take a picture, of one element or of what the window shows.
