@@ -1,0 +1,26 @@
+"""Compile JAX functions for hardware that is not there.
+
+The function is traced and lowered in the caller's process, so that an error points at the caller's line. The
+program then goes over a pipe to a warm child process that holds the compiler, and may be killed at any time.
+
+This is the only layer that names jax, and it imports it inside functions: importing this package is cheap.
+"""
+
+from __future__ import annotations
+
+from hlo_widgets.compiler.compile import compile_for
+from hlo_widgets.compiler.pool import shut_down
+from hlo_widgets.compiler.result import CompilationResult
+from hlo_widgets.compiler.settings import CompilerSettings, settings
+from hlo_widgets.compiler.targets import Target, find_target, list_targets
+
+__all__ = [
+    "CompilationResult",
+    "CompilerSettings",
+    "Target",
+    "compile_for",
+    "find_target",
+    "list_targets",
+    "settings",
+    "shut_down",
+]

@@ -1,0 +1,104 @@
+"""`compile_for`: a function and its arguments in, a compiled module out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hlo_widgets.compiler.availability import require_available
+from hlo_widgets.compiler.exporting import Program, export_program, export_publicly
+from hlo_widgets.compiler.pool import workers
+from hlo_widgets.compiler.process import Reply
+from hlo_widgets.compiler.result import CompilationResult
+from hlo_widgets.compiler.settings import settings
+from hlo_widgets.compiler.targets import Target, find_target
+from hlo_widgets.errors import CompileError, NotCompilableError
+
+__all__ = ["compile_for"]
+
+Flags = Mapping[str, bool | int | float | str]
+
+_NO_FIGURES = (
+    "this libtpu prints no cycle and VMEM estimates, so those figures are missing; "
+    'pip install "libtpu>=0.0.45" brings one that does'
+)
+
+
+def compile_for(
+    fun: Callable[..., Any],
+    *args: Any,
+    target: str | Target = "v6e",
+    flags: Flags | None = None,
+    explain: bool = False,
+    **kwargs: Any,
+) -> CompilationResult:
+    """Compile a function for hardware that need not be there.
+
+    The function is traced and lowered in this process, never run on data, and touches no device. The compiler runs
+    in a child process, which is started on first use and kept for the next compile.
+
+    Args:
+        fun: A function, a jitted function (its options are kept), a `functools.partial` or a bound method. Where one
+            of its own keyword arguments is called as one of this function's, bind it with `functools.partial`.
+        *args: Its arguments: arrays, scalars, `jax.ShapeDtypeStruct`, and pytrees of them.
+        target: A name from `list_targets()`.
+        flags: Compiler options by name, such as `{"xla_jf_enable_multi_output_fusion": False}`.
+        explain: Reserved: fusion decisions cannot be read yet.
+        **kwargs: Keyword arguments of `fun`.
+
+    Returns:
+        The compiled module with what made it.
+
+    Raises:
+        UnknownTargetError: If there is no such target.
+        TargetUnavailableError: If its compiler is not installed here.
+        NotCompilableError: If `fun` cannot be called, or a flag is not a name with a plain value.
+        CompileTimeoutError: If the compiler takes longer than `settings.time_limit_seconds`.
+        CompileError: If the compiler refuses, with its own words, or its process ends.
+        Exception: Whatever tracing `fun` raises, unchanged.
+    """
+    chosen = find_target(target)
+    options = _plain_flags(flags or {})
+    if explain:
+        raise CompileError(chosen.name, "fusion decisions are not read yet: leave out explain=True")
+    if settings.command is None:
+        require_available(chosen)
+    workers.start(chosen.platform, chosen.name)
+    reply = _send(export_program(fun, args, kwargs, chosen.platform), chosen, options)
+    if reply.header["kind"] == "moved":
+        reply = _send(export_publicly(fun, args, kwargs, chosen.platform), chosen, options)
+    return _read_reply(reply, chosen, options)
+
+
+def _plain_flags(flags: Flags) -> dict[str, bool | int | float | str]:
+    """Check flags and write them as XLA reads them: names without dashes, truth values as such."""
+    plain: dict[str, bool | int | float | str] = {}
+    for name, value in flags.items():
+        if not isinstance(name, str) or not isinstance(value, (bool, int, float, str)):
+            raise NotCompilableError(
+                f"flags are names with a truth value, a number or text, not {name!r}: {value!r}"
+            )
+        # The compiler takes "True" and refuses "true", which is how everybody writes it in XLA_FLAGS.
+        words = {"true": True, "false": False}
+        as_word = value.strip().lower() if isinstance(value, str) else ""
+        plain[name.lstrip("-")] = words.get(as_word, value)
+    return plain
+
+
+def _send(program: Program, target: Target, flags: Flags) -> Reply:
+    header = {"form": program.form, "topology": target.topology, "flags": flags}
+    return workers.request(target.platform, target.name, header, program.content)
+
+
+def _read_reply(reply: Reply, target: Target, flags: Flags) -> CompilationResult:
+    header = reply.header
+    if header["kind"] != "compiled":
+        raise CompileError(target.name, header["reason"])
+    return CompilationResult(
+        hlo_text=reply.body.decode(),
+        target=target.name,
+        versions=header["versions"],
+        compile_seconds=header["compile_seconds"],
+        flags=flags,
+        notes=(_NO_FIGURES,) if header["has_figures"] is False else (),
+    )

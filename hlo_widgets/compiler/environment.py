@@ -1,0 +1,57 @@
+"""The command and the environment variables of a worker."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from hlo_widgets.compiler.settings import CompilerSettings
+
+__all__ = ["worker_command", "worker_environment"]
+
+_WORKER_MODULE = "hlo_widgets.compiler.worker"
+_COMMON = {
+    # The worker compiles for devices that are not there; those that are there are left alone.
+    "JAX_PLATFORMS": "cpu",
+    # Errors only: everything else that the C++ side logs would bury them.
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+}
+_TPU = {
+    # Without it libtpu asks the metadata server of a cloud that this machine is not in.
+    "TPU_SKIP_MDS_QUERY": "1",
+    # Without it one of two processes fails at libtpu's lock file.
+    "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
+    "TPU_WORKER_HOSTNAMES": "localhost",
+    # Silences a complaint about a machine without a TPU; the topology is named with each compile.
+    "TPU_ACCELERATOR_TYPE": "v6e-1",
+}
+
+
+def worker_command(toolchain: str, settings: CompilerSettings) -> list[str]:
+    """Build the command line that starts a worker.
+
+    Args:
+        toolchain: "cpu" or "tpu".
+        settings: Read for `command` and `idle_seconds`.
+    """
+    if settings.command is None:
+        # -P keeps the user's folder off the path: a notebook beside a file named types.py must still compile.
+        command = [sys.executable, "-P", "-m", _WORKER_MODULE]
+    else:
+        command = shlex.split(settings.command)
+    return [*command, toolchain, "--idle-seconds", str(settings.idle_seconds)]
+
+
+def worker_environment(toolchain: str) -> dict[str, str]:
+    """Build the environment of a worker: that of this process and what its compiler needs."""
+    package_parent = str(Path(__file__).parents[2])
+    search_path = [part for part in (os.environ.get("PYTHONPATH"), package_parent) if part]
+    return {
+        **os.environ,
+        **_COMMON,
+        **(_TPU if toolchain == "tpu" else {}),
+        # This package may have been found through a changed sys.path, which a child does not inherit.
+        "PYTHONPATH": os.pathsep.join(search_path),
+    }

@@ -1,0 +1,146 @@
+"""From a Python function to a program that another process can compile.
+
+Two ways lead there. The exact way lowers the function as its own `jax.jit` would and writes StableHLO, so that
+the compiled module has the names of the user's own compile; and it starts no backend, so that a GPU or TPU of this
+machine is neither opened nor reserved. It stands on parts of jaxlib that may move. The public way,
+`jax.export`, stands on documented functions alone; its names differ ("jit_call"), its figures do not.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hlo_widgets.errors import NotCompilableError
+
+__all__ = ["Program", "export_exactly", "export_program", "export_publicly"]
+
+# What a name that has moved inside jax or jaxlib looks like.
+_MOVED = (ImportError, AttributeError, TypeError)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A lowered function, ready to be sent.
+
+    Attributes:
+        form: "stablehlo", a StableHLO portable artifact, or "exported", a serialized `jax.export.Exported`.
+        content: The program in that form.
+    """
+
+    form: str
+    content: bytes
+
+
+def export_program(
+    fun: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], platform: str
+) -> Program:
+    """Lower a function the exact way, or the public one where that is not possible.
+
+    The function is traced, never run on data.
+
+    Args:
+        fun: A function, a jitted function (its options are kept), a partial or a bound method.
+        args: Its arguments: arrays, scalars, `jax.ShapeDtypeStruct`, and pytrees of them.
+        kwargs: Its keyword arguments.
+        platform: JAX's name of the platform to lower for.
+
+    Raises:
+        NotCompilableError: If `fun` cannot be called.
+        Exception: Whatever tracing the function raises, unchanged.
+    """
+    return export_exactly(fun, args, kwargs, platform) or export_publicly(
+        fun, args, kwargs, platform
+    )
+
+
+def export_exactly(
+    fun: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], platform: str
+) -> Program | None:
+    """Lower a function as its own `jax.jit` would; `None` where this jaxlib has moved what that needs."""
+    import jax  # noqa: PLC0415 - heavy: importing this package must stay cheap
+
+    jitted, args = _as_jitted(fun, args)
+    args, kwargs = _as_specs((args, dict(kwargs)))
+    traced = jitted.trace(*args, **kwargs)
+    try:
+        device = _stand_in_device()
+    except _MOVED:
+        return None
+    with jax.default_device(device):
+        lowered = traced.lower(lowering_platforms=(platform,))
+    try:
+        return Program("stablehlo", _portable_artifact(lowered))
+    except _MOVED:
+        return None
+
+
+def export_publicly(
+    fun: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], platform: str
+) -> Program:
+    """Lower a function with `jax.export` alone."""
+    import jax.export  # noqa: PLC0415 - heavy: importing this package must stay cheap
+
+    jitted, args = _as_jitted(fun, args)
+    args, kwargs = _as_specs((args, dict(kwargs)))
+    exported = jax.export.export(jitted, platforms=[platform])(*args, **kwargs)
+    return Program("exported", bytes(exported.serialize()))
+
+
+def _as_jitted(fun: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Jit what is not jitted, and hide this package's own frames from the source lines that JAX records."""
+    import jax  # noqa: PLC0415 - heavy: importing this package must stay cheap
+
+    if not callable(fun):
+        raise NotCompilableError(
+            f"compile_for needs a function and its arguments, not a {type(fun).__name__}"
+        )
+    _hide_own_frames()
+    if inspect.ismethod(fun) and isinstance(fun.__func__, jax.stages.Wrapped):
+        # A bound method hands on the attributes of its function, and would trace it without `self`.
+        return fun.__func__, (fun.__self__, *args)
+    return (fun if isinstance(fun, jax.stages.Wrapped) else jax.jit(fun)), args
+
+
+@functools.cache
+def _hide_own_frames() -> None:
+    from jax.extend import source_info_util  # noqa: PLC0415 - heavy
+
+    source_info_util.register_exclusion(f"{Path(__file__).parents[1]}/")
+
+
+def _as_specs(tree: Any) -> Any:
+    """Put specs in the place of arrays: where an array lives must not decide what it is compiled for."""
+    import jax  # noqa: PLC0415 - heavy: importing this package must stay cheap
+
+    def as_spec(leaf: Any) -> Any:
+        if not isinstance(leaf, jax.Array):
+            return leaf
+        # Keys of random numbers have no weak type.
+        weak_type = getattr(leaf, "weak_type", False)
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, weak_type=weak_type)
+
+    return jax.tree.map(as_spec, tree)
+
+
+@functools.cache
+def _stand_in_device() -> Any:
+    """Make a CPU device of our own.
+
+    Lowering asks for a default device, and asking JAX for one would start every backend of this machine: it would
+    load libtpu into this process, or reserve a GPU's memory.
+    """
+    from jaxlib import xla_client  # noqa: PLC0415 - heavy
+
+    return xla_client.make_cpu_client().devices()[0]
+
+
+def _portable_artifact(lowered: Any) -> bytes:
+    from jaxlib.mlir.dialects import stablehlo  # noqa: PLC0415 - heavy
+
+    module = lowered.compiler_ir("stablehlo")
+    return bytes(stablehlo.serialize_portable_artifact(module, stablehlo.get_current_version()))

@@ -1,0 +1,42 @@
+"""What a compile gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from hlo_widgets.hlo import HloModule, parse_hlo_module
+
+__all__ = ["CompilationResult"]
+
+
+@dataclass(frozen=True)
+class CompilationResult:
+    """A function compiled for a target.
+
+    Attributes:
+        hlo_text: The compiled module as the compiler prints it. For a TPU it is the text after code generation,
+            which alone carries the estimates.
+        target: Name of the target, such as "v6e".
+        versions: Versions of what compiled it, by package: "jax", "jaxlib", for a TPU "libtpu", and "compiler",
+            the compiler's own description of itself.
+        compile_seconds: Time in the compiler alone, without tracing, sending and printing.
+        decisions: Fusion decisions; empty until they can be read.
+        flags: The compiler options it was compiled with, beyond the defaults.
+        notes: What the user should know about the text, such as figures that this compiler does not give.
+    """
+
+    hlo_text: str = field(repr=False)
+    target: str
+    versions: Mapping[str, str] = field(repr=False)
+    compile_seconds: float
+    decisions: tuple[Any, ...] = ()
+    flags: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def module(self) -> HloModule:
+        """The compiled module, parsed on first use."""
+        return parse_hlo_module(self.hlo_text)

@@ -1,0 +1,127 @@
+"""The compiler process: `python -m hlo_widgets.compiler.worker TOOLCHAIN [--idle-seconds N]`.
+
+It reads requests as frames from its standard input and answers each with one frame on its standard output. It ends
+when its input ends, even in the middle of a compile, so that it never outlives the process that started it; and
+when it has had nothing to do for a while. Its standard error is the compiler's log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+from hlo_widgets.compiler.framing import FrameError, read_frame, write_frame
+from hlo_widgets.compiler.toolchains import MovedInternalsError, Toolchain
+
+__all__ = ["PROTOCOL", "answer", "main"]
+
+PROTOCOL = 1
+"""Number of the message format; both sides must have the same."""
+
+_Request = tuple[dict[str, Any], bytes]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Answer requests until the input ends or there is nothing to do."""
+    parser = argparse.ArgumentParser(prog="hlo_widgets.compiler.worker", description=__doc__)
+    parser.add_argument("toolchain", choices=("cpu", "tpu"))
+    parser.add_argument("--idle-seconds", type=float, default=600.0)
+    options = parser.parse_args(arguments)
+    # The user's Ctrl-C is for the user's process, which decides what becomes of this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    replies = _claim_standard_output()
+    requests: queue.SimpleQueue[_Request] = queue.SimpleQueue()
+    threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
+    write_frame(replies, {"kind": "hello", "protocol": PROTOCOL})
+    _answer_requests(Toolchain(options.toolchain), requests, replies, options.idle_seconds)
+    write_frame(replies, {"kind": "idle"})
+    _end(0)
+
+
+def _claim_standard_output() -> BinaryIO:
+    """Keep the real standard output for frames, and send what C++ code prints there to the log."""
+    own = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return own
+
+
+def _read_requests(requests: queue.SimpleQueue[_Request]) -> None:
+    try:
+        while (frame := read_frame(sys.stdin.buffer)) is not None:
+            requests.put(frame)
+    except FrameError as error:
+        print(f"not a request: {error}", file=sys.stderr, flush=True)  # noqa: T201 - the log
+        _end(2)
+    _end(0)
+
+
+def _end(status: int) -> None:
+    # Not sys.exit: another thread may be deep in a compiler, and nothing here needs to be cleaned up.
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _answer_requests(
+    toolchain: Toolchain,
+    requests: queue.SimpleQueue[_Request],
+    replies: BinaryIO,
+    idle_seconds: float,
+) -> None:
+    while True:
+        try:
+            request, content = requests.get(timeout=idle_seconds)
+        except queue.Empty:
+            return
+        header, body = answer(toolchain, request, content)
+        write_frame(replies, {**header, "id": request.get("id")}, body)
+
+
+def answer(
+    toolchain: Toolchain, request: dict[str, Any], content: bytes
+) -> tuple[dict[str, Any], bytes]:
+    """Answer one request.
+
+    Args:
+        toolchain: What to compile with.
+        request: "form", "topology" and "flags", as `Toolchain.compile` takes them.
+        content: The program.
+
+    Returns:
+        Header and bytes of the reply: of kind "compiled" with the text, of kind "moved" where the program should be
+        sent in the public form, or of kind "refused" with the compiler's words.
+    """
+    topology = request["topology"]
+    try:
+        compiled = toolchain.compile(request["form"], content, topology, request["flags"])
+        versions = toolchain.versions(topology)
+    except MovedInternalsError as error:
+        return {"kind": "moved", "reason": str(error)}, b""
+    except Exception as error:  # noqa: BLE001 - whatever a compiler raises is an answer, not the end of its process
+        return _refusal(error), b""
+    header = {
+        "kind": "compiled",
+        "compile_seconds": compiled.compile_seconds,
+        "has_figures": compiled.has_figures,
+        "versions": versions,
+    }
+    return header, compiled.hlo_text.encode()
+
+
+def _refusal(error: Exception) -> dict[str, Any]:
+    name = type(error).__name__
+    if name in {"JaxRuntimeError", "XlaRuntimeError"}:
+        # The compiler's own errors speak for themselves.
+        return {"kind": "refused", "reason": str(error), "is_expected": True}
+    traceback.print_exc()
+    return {"kind": "refused", "reason": f"{name}: {error}", "is_expected": False}
+
+
+if __name__ == "__main__":
+    main()
