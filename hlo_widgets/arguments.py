@@ -23,8 +23,9 @@ def spec(text: str) -> ShapeDtypeStruct:
     """Read a shape such as `"bf16[1024,512]"`.
 
     Args:
-        text: An element type by XLA's name (`bf16`, `f32`, `s8`, `pred`, `f8e4m3fn`) or NumPy's (`bfloat16`,
-            `float32`, `int8`, `bool`), then the sizes in brackets; `"f32[]"` is a scalar.
+        text: An element type by XLA's name (`bf16`, `f32`, `s8`, `pred`, `f8e4m3fn`) or NumPy's
+            (`bfloat16`, `float32`, `int8`, `bool`), then the sizes in brackets; `"f32[]"` is a
+            scalar.
 
     Returns:
         The `jax.ShapeDtypeStruct` that stands for an array of that shape.

@@ -1,9 +1,11 @@
 """Compile JAX functions for hardware that is not there.
 
-The function is traced and lowered in the caller's process, so that an error points at the caller's line. The
-program then goes over a pipe to a warm child process that holds the compiler, and may be killed at any time.
+The function is traced and lowered in the caller's process, so that an error points at the caller's
+line. The program then goes over a pipe to a warm child process that holds the compiler, and may be
+killed at any time.
 
-This is the only layer that names jax, and it imports it inside functions: importing this package is cheap.
+This is the only layer that names jax, and it imports it inside functions: importing this package
+is cheap.
 """
 
 from __future__ import annotations

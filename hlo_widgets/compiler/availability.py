@@ -18,7 +18,8 @@ _TPU_HOST = "TPU compilation needs Linux on x86-64"
 def require_available(target: Target) -> None:
     """Check that the packages that compile for a target are installed.
 
-    Only looks for them: nothing is imported, so that a compiler is never loaded into the caller's process.
+    Only looks for them: nothing is imported, so that a compiler is never loaded into the caller's
+    process.
 
     Raises:
         TargetUnavailableError: If one is missing; it names the pip line that brings it.

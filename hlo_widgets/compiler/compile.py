@@ -34,12 +34,14 @@ def compile_for(
 ) -> CompilationResult:
     """Compile a function for hardware that need not be there.
 
-    The function is traced and lowered in this process, never run on data, and touches no device. The compiler runs
-    in a child process, which is started on first use and kept for the next compile.
+    The function is traced and lowered in this process, never run on data, and touches no device.
+    The compiler runs in a child process, which is started on first use and kept for the next
+    compile.
 
     Args:
-        fun: A function, a jitted function (its options are kept), a `functools.partial` or a bound method. Where one
-            of its own keyword arguments is called as one of this function's, bind it with `functools.partial`.
+        fun: A function, a jitted function (its options are kept), a `functools.partial` or a bound
+            method. Where one of its own keyword arguments is called as one of this function's,
+            bind it with `functools.partial`.
         *args: Its arguments: arrays, scalars, `jax.ShapeDtypeStruct`, and pytrees of them.
         target: A name from `list_targets()`.
         flags: Compiler options by name, such as `{"xla_jf_enable_multi_output_fusion": False}`.
@@ -70,7 +72,7 @@ def compile_for(
     return _read_reply(reply, chosen, options)
 
 
-def _plain_flags(flags: Flags) -> dict[str, bool | int | float | str]:
+def _plain_flags(flags: Mapping[Any, Any]) -> dict[str, bool | int | float | str]:
     """Check flags and write them as XLA reads them: names without dashes, truth values as such."""
     plain: dict[str, bool | int | float | str] = {}
     for name, value in flags.items():
@@ -78,7 +80,8 @@ def _plain_flags(flags: Flags) -> dict[str, bool | int | float | str]:
             raise NotCompilableError(
                 f"flags are names with a truth value, a number or text, not {name!r}: {value!r}"
             )
-        # The compiler takes "True" and refuses "true", which is how everybody writes it in XLA_FLAGS.
+        # The compiler takes "True" and refuses "true", which is how everybody writes it in
+        # XLA_FLAGS.
         words = {"true": True, "false": False}
         as_word = value.strip().lower() if isinstance(value, str) else ""
         plain[name.lstrip("-")] = words.get(as_word, value)

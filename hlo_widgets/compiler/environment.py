@@ -37,7 +37,8 @@ def worker_command(toolchain: str, settings: CompilerSettings) -> list[str]:
         settings: Read for `command` and `idle_seconds`.
     """
     if settings.command is None:
-        # -P keeps the user's folder off the path: a notebook beside a file named types.py must still compile.
+        # -P keeps the user's folder off the path: a notebook beside a file named types.py must
+        # still compile.
         command = [sys.executable, "-P", "-m", _WORKER_MODULE]
     else:
         command = shlex.split(settings.command)
@@ -52,6 +53,7 @@ def worker_environment(toolchain: str) -> dict[str, str]:
         **os.environ,
         **_COMMON,
         **(_TPU if toolchain == "tpu" else {}),
-        # This package may have been found through a changed sys.path, which a child does not inherit.
+        # This package may have been found through a changed sys.path, which a child does not
+        # inherit.
         "PYTHONPATH": os.pathsep.join(search_path),
     }

@@ -1,15 +1,17 @@
 """From a Python function to a program that another process can compile.
 
-Two ways lead there. The exact way lowers the function as its own `jax.jit` would and writes StableHLO, so that
-the compiled module has the names of the user's own compile; and it starts no backend, so that a GPU or TPU of this
-machine is neither opened nor reserved. It stands on parts of jaxlib that may move. The public way,
-`jax.export`, stands on documented functions alone; its names differ ("jit_call"), its figures do not.
+Two ways lead there. The exact way lowers the function as its own `jax.jit` would, so that the
+compiled module has the names of the user's own compile; and it starts no backend, so that a GPU or
+TPU of this machine is neither opened nor reserved. It stands on parts of jaxlib that may move. The
+public way, `jax.export`, stands on documented functions alone; its names differ ("jit_call"), its
+figures do not.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +30,8 @@ class Program:
     """A lowered function, ready to be sent.
 
     Attributes:
-        form: "stablehlo", a StableHLO portable artifact, or "exported", a serialized `jax.export.Exported`.
+        form: "bytecode", the MLIR that JAX lowers to, which the same release of jaxlib reads; or
+            "exported", a serialized `jax.export.Exported`, which any near release reads.
         content: The program in that form.
     """
 
@@ -61,8 +64,12 @@ def export_program(
 def export_exactly(
     fun: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], platform: str
 ) -> Program | None:
-    """Lower a function as its own `jax.jit` would; `None` where this jaxlib has moved what that needs."""
-    import jax  # noqa: PLC0415 - heavy: importing this package must stay cheap
+    """Lower a function as its own `jax.jit` would.
+
+    Returns:
+        The program, or `None` where this release of jax has moved what that needs.
+    """
+    import jax
 
     jitted, args = _as_jitted(fun, args)
     args, kwargs = _as_specs((args, dict(kwargs)))
@@ -74,7 +81,7 @@ def export_exactly(
     with jax.default_device(device):
         lowered = traced.lower(lowering_platforms=(platform,))
     try:
-        return Program("stablehlo", _portable_artifact(lowered))
+        return Program("bytecode", _bytecode(lowered))
     except _MOVED:
         return None
 
@@ -83,7 +90,7 @@ def export_publicly(
     fun: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], platform: str
 ) -> Program:
     """Lower a function with `jax.export` alone."""
-    import jax.export  # noqa: PLC0415 - heavy: importing this package must stay cheap
+    import jax.export
 
     jitted, args = _as_jitted(fun, args)
     args, kwargs = _as_specs((args, dict(kwargs)))
@@ -92,8 +99,8 @@ def export_publicly(
 
 
 def _as_jitted(fun: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """Jit what is not jitted, and hide this package's own frames from the source lines that JAX records."""
-    import jax  # noqa: PLC0415 - heavy: importing this package must stay cheap
+    """Jit what is not jitted, and hide our own frames from the source lines that JAX records."""
+    import jax
 
     if not callable(fun):
         raise NotCompilableError(
@@ -108,21 +115,23 @@ def _as_jitted(fun: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, tup
 
 @functools.cache
 def _hide_own_frames() -> None:
-    from jax.extend import source_info_util  # noqa: PLC0415 - heavy
+    from jax.extend import source_info_util
 
     source_info_util.register_exclusion(f"{Path(__file__).parents[1]}/")
 
 
 def _as_specs(tree: Any) -> Any:
-    """Put specs in the place of arrays: where an array lives must not decide what it is compiled for."""
-    import jax  # noqa: PLC0415 - heavy: importing this package must stay cheap
+    """Put specs in the place of arrays: where one lives must not decide what is compiled."""
+    import jax
+
+    make: Any = jax.ShapeDtypeStruct  # jax declares no types for it
 
     def as_spec(leaf: Any) -> Any:
         if not isinstance(leaf, jax.Array):
             return leaf
         # Keys of random numbers have no weak type.
         weak_type = getattr(leaf, "weak_type", False)
-        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, weak_type=weak_type)
+        return make(leaf.shape, leaf.dtype, weak_type=weak_type)
 
     return jax.tree.map(as_spec, tree)
 
@@ -131,16 +140,17 @@ def _as_specs(tree: Any) -> Any:
 def _stand_in_device() -> Any:
     """Make a CPU device of our own.
 
-    Lowering asks for a default device, and asking JAX for one would start every backend of this machine: it would
-    load libtpu into this process, or reserve a GPU's memory.
+    Lowering asks for a default device, and asking JAX for one would start every backend of this
+    machine: it would load libtpu into this process, or reserve a GPU's memory.
     """
-    from jaxlib import xla_client  # noqa: PLC0415 - heavy
+    from jaxlib import xla_client
 
-    return xla_client.make_cpu_client().devices()[0]
+    client: Any = xla_client.make_cpu_client()
+    return client.devices()[0]
 
 
-def _portable_artifact(lowered: Any) -> bytes:
-    from jaxlib.mlir.dialects import stablehlo  # noqa: PLC0415 - heavy
-
-    module = lowered.compiler_ir("stablehlo")
-    return bytes(stablehlo.serialize_portable_artifact(module, stablehlo.get_current_version()))
+def _bytecode(lowered: Any) -> bytes:
+    # Not a portable artifact, which cannot hold what XLA lowers itself, such as the erf of CHLO.
+    buffer = io.BytesIO()
+    lowered.compiler_ir("stablehlo").operation.write_bytecode(buffer)
+    return buffer.getvalue()

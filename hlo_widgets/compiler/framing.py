@@ -1,6 +1,7 @@
 """Messages over a pipe: a JSON header and bytes, each with its length in front.
 
-No pickles: a frame from a worker, which may run on another machine, can hold nothing that runs code here.
+No pickles: a frame from a worker, which may run on another machine, can hold nothing that runs
+code here.
 """
 
 from __future__ import annotations

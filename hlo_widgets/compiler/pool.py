@@ -53,7 +53,7 @@ class _Slot:
 
 
 class Workers:
-    """Compiler processes by toolchain; requests of several threads to one of them wait for each other."""
+    """Compiler processes by toolchain; requests of several threads to one wait for each other."""
 
     def __init__(self) -> None:
         self._slots: dict[str, _Slot] = {}
@@ -88,7 +88,8 @@ class Workers:
     def request(self, toolchain: str, target: str, header: Mapping[str, Any], body: bytes) -> Reply:
         """Ask the worker of a toolchain, and wait for its answer.
 
-        Whatever goes wrong, an interrupt included, ends that worker: the next request has a new one.
+        Whatever goes wrong, an interrupt included, ends that worker: the next request has a new
+        one.
 
         Args:
             toolchain: Which worker.
@@ -115,7 +116,10 @@ class Workers:
                 slot.end(grace_seconds=_GRACE_SECONDS)
 
     def forget(self) -> None:
-        """Let go of every worker without ending it: a forked child must not speak over its parent's pipes."""
+        """Let go of every worker without ending it.
+
+        A forked child must not speak over its parent's pipes, and starts workers of its own.
+        """
         slots, self._slots = self._slots, {}
         for slot in slots.values():
             if slot.process is not None:

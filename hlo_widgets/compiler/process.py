@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from hlo_widgets.compiler.framing import FrameError, read_frame, write_frame
 
@@ -51,8 +51,8 @@ class Reply:
 class WorkerProcess:
     """A running worker.
 
-    Two threads read its output: replies are queued, and the end of its log is kept. One request at a time: the
-    caller sees to that.
+    Two threads read its output: replies are queued, and the end of its log is kept. One request at
+    a time: the caller sees to that.
 
     Args:
         command: The command line.
@@ -63,7 +63,8 @@ class WorkerProcess:
     def __init__(
         self, command: Sequence[str], environment: Mapping[str, str], log_bytes: int
     ) -> None:
-        # A session of its own: Ctrl-C in a terminal, or an interrupted notebook, must not reach the compiler.
+        # A session of its own: Ctrl-C in a terminal, or an interrupted notebook, must not reach
+        # the compiler.
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -107,7 +108,8 @@ class WorkerProcess:
         Raises:
             WorkerIdleError: If the worker had just ended itself.
             WorkerTimeoutError: If the time limit is reached; the worker has been ended.
-            WorkerDiedError: If the worker ends first, or answers with something that is not a message.
+            WorkerDiedError: If the worker ends first, or answers with something that is not a
+                message.
         """
         self._request_id += 1
         self._log.clear()
@@ -154,7 +156,7 @@ class WorkerProcess:
             return f"it was ended by signal {-status}"
 
     def log(self) -> str:
-        """Return the end of what it has logged since the last request; all of it once the process has ended."""
+        """Return the end of what it has logged since the last request."""
         if not self.is_running:
             self._readers[1].join(_END_SECONDS)
         return b"".join(self._log).decode(errors="replace")
@@ -163,7 +165,8 @@ class WorkerProcess:
         """End the process and free what it held.
 
         Args:
-            grace_seconds: How long it may take to end by itself, once its input has ended. 0 kills it at once.
+            grace_seconds: How long it may take to end by itself, once its input has ended. 0 kills
+                it at once.
         """
         if grace_seconds:
             self._close_input()
@@ -176,7 +179,7 @@ class WorkerProcess:
         self._close_input()
 
     def abandon(self) -> None:
-        """Let go of the process without ending it: what a forked child does with its parent's worker."""
+        """Let go of the process without ending it, as a forked child must."""
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):
                 _pipe(pipe).close()
@@ -216,4 +219,4 @@ class WorkerProcess:
 def _pipe(pipe: Any) -> BinaryIO:
     """Say that a pipe of `subprocess.Popen`, which its types call optional, is there."""
     assert pipe is not None  # noqa: S101 - Popen was asked for pipes
-    return pipe
+    return cast("BinaryIO", pipe)

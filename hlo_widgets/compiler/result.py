@@ -17,15 +17,16 @@ class CompilationResult:
     """A function compiled for a target.
 
     Attributes:
-        hlo_text: The compiled module as the compiler prints it. For a TPU it is the text after code generation,
-            which alone carries the estimates.
+        hlo_text: The compiled module as the compiler prints it. For a TPU it is the text after
+            code generation, which alone carries the estimates.
         target: Name of the target, such as "v6e".
-        versions: Versions of what compiled it, by package: "jax", "jaxlib", for a TPU "libtpu", and "compiler",
-            the compiler's own description of itself.
+        versions: Versions of what compiled it, by package: "jax", "jaxlib", for a TPU "libtpu",
+            and "compiler", the compiler's own description of itself.
         compile_seconds: Time in the compiler alone, without tracing, sending and printing.
         decisions: Fusion decisions; empty until they can be read.
         flags: The compiler options it was compiled with, beyond the defaults.
-        notes: What the user should know about the text, such as figures that this compiler does not give.
+        notes: What the user should know about the text, such as figures that this compiler does
+            not give.
     """
 
     hlo_text: str = field(repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from jax import ShapeDtypeStruct as ShapeDtypeStruct  # noqa: PLC0414 - so that others may name the type
@@ -57,10 +57,11 @@ def make_spec(element_type: str, dimensions: Sequence[int]) -> ShapeDtypeStruct:
     Raises:
         KeyError: If there is no such element type.
     """
-    import jax  # noqa: PLC0415 - heavy: importing this package must stay cheap
-    import jax.numpy as jnp  # noqa: PLC0415
+    import jax
+    import jax.numpy as jnp
 
     name = _DTYPE_OF_XLA_NAME.get(element_type, element_type)
     if name not in _DTYPE_OF_XLA_NAME.values():
         raise KeyError(element_type)
-    return jax.ShapeDtypeStruct(tuple(dimensions), jnp.dtype(name))
+    make: Any = jax.ShapeDtypeStruct  # jax declares no types for it
+    return cast("ShapeDtypeStruct", make(tuple(dimensions), jnp.dtype(name)))

@@ -20,8 +20,8 @@ class Target:
         name: What the user writes, such as "v6e".
         platform: JAX's platform, "cpu" or "tpu"; also the name of the worker that compiles for it.
         device_kind: What JAX calls one device of it, such as "TPU v6 lite".
-        topology: The name that the compiler knows the arrangement of chips by, such as "v6e:1x1"; `None` where
-            there is nothing to arrange.
+        topology: The name that the compiler knows the arrangement of chips by, such as "v6e:1x1";
+            `None` where there is nothing to arrange.
         chips: Number of chips that the program is compiled for.
         needs: What pip must install beside jax; `None` where jax alone is enough.
     """
@@ -66,7 +66,8 @@ def find_target(name: str | Target) -> Target:
         name: A name from `list_targets()`, in upper or lower case; a `Target` is returned as it is.
 
     Raises:
-        UnknownTargetError: If there is none of that name; it suggests names spelled nearly the same.
+        UnknownTargetError: If there is none of that name; it suggests names spelled nearly the
+            same.
     """
     if isinstance(name, Target):
         return name

@@ -1,6 +1,7 @@
 """The compilers, inside a worker: the only code that uses jax's internals.
 
-A `Toolchain` compiles programs for the targets of one platform. Everything here runs in the child process.
+A `Toolchain` compiles programs for the targets of one platform. Everything here runs in the child
+process.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class CompiledText:
     Attributes:
         hlo_text: The compiled module.
         compile_seconds: Time in the compiler alone.
-        has_figures: Whether this compiler prints estimates; `None` where no target of its kind does.
+        has_figures: Whether this compiler prints estimates; `None` where no target of its kind
+            does.
     """
 
     hlo_text: str
@@ -48,7 +50,7 @@ class Toolchain:
         self._prints_figures: bool | None = None
 
     def versions(self, topology: str | None) -> dict[str, str]:
-        """List the versions of the packages that compile, and the compiler's description of itself."""
+        """List the versions of what compiles, and the compiler's description of itself."""
         packages = ("jax", "jaxlib", *(("libtpu",) if self.platform == "tpu" else ()))
         versions = {}
         for package in packages:
@@ -67,17 +69,17 @@ class Toolchain:
         """Compile a program.
 
         Args:
-            form: "stablehlo" or "exported", as in `Program`.
+            form: "bytecode" or "exported", as in `Program`.
             content: The program.
             topology: The arrangement of chips; `None` for a CPU.
             flags: Compiler options.
 
         Raises:
-            MovedInternalsError: If `form` is "stablehlo" and this jax has moved what that needs.
+            MovedInternalsError: If `form` is "bytecode" and this jax has moved what that needs.
             jax.errors.JaxRuntimeError: If the compiler refuses.
         """
         device = self._device(topology)
-        compile_one = _compile_stablehlo if form == "stablehlo" else _compile_exported
+        compile_one = _compile_bytecode if form == "bytecode" else _compile_exported
         text, seconds = compile_one(content, device, flags)
         return CompiledText(text, seconds, self._has_figures(text, device))
 
@@ -87,7 +89,7 @@ class Toolchain:
         return self._devices[topology]
 
     def _has_figures(self, text: str, device: Any) -> bool | None:
-        """Say whether this compiler prints estimates, found out by compiling, never from a version number."""
+        """Say whether this compiler prints estimates: compiling shows it, a version does not."""
         if self.platform != "tpu":
             return None
         if not self._prints_figures:
@@ -100,33 +102,34 @@ _FIGURE = '"estimated_cycles"'
 
 
 def _cpu_device() -> Any:
-    import jax  # noqa: PLC0415 - jax is loaded where it is used, so that a worker without it can say so
+    import jax
 
     return jax.devices("cpu")[0]
 
 
 def _tpu_device(topology: str) -> Any:
-    import jax  # noqa: PLC0415
-    from jax.experimental import topologies  # noqa: PLC0415
+    import jax
+    from jax.experimental import topologies
 
     try:
         described = topologies.get_topology_desc(topology, "tpu")
     except jax.errors.JaxRuntimeError:
         if not topology.endswith(("1x1", "1x1x1")):
             raise
-        # Some libtpu releases take "v6e:1x1" for a host of four chips unless they are told otherwise.
+        # Some libtpu releases take "v6e:1x1" for a host of four chips unless they are told
+        # otherwise.
         described = topologies.get_topology_desc(topology, "tpu", chips_per_host_bounds=[1, 1, 1])
     return described.devices[0]
 
 
-def _compile_stablehlo(content: bytes, device: Any, flags: Mapping[str, Any]) -> tuple[str, float]:
+def _compile_bytecode(content: bytes, device: Any, flags: Mapping[str, Any]) -> tuple[str, float]:
     try:
-        from jax._src import compiler  # noqa: PLC0415
-        from jax._src.interpreters import mlir  # noqa: PLC0415
-        from jaxlib import _jax  # noqa: PLC0415
-        from jaxlib.mlir.dialects import stablehlo  # noqa: PLC0415
+        from jax._src import compiler
+        from jax._src.interpreters import mlir
+        from jaxlib import _jax
+        from jaxlib.mlir import ir
 
-        module = stablehlo.deserialize_portable_artifact(mlir.make_ir_context(), content)
+        module = ir.Module.parse(content, context=mlir.make_ir_context())
         options = compiler.get_compile_options(
             num_replicas=1,
             num_partitions=1,
@@ -143,30 +146,33 @@ def _compile_stablehlo(content: bytes, device: Any, flags: Mapping[str, Any]) ->
 
 
 def _compile_exported(content: bytes, device: Any, flags: Mapping[str, Any]) -> tuple[str, float]:
-    import jax  # noqa: PLC0415
-    import jax.export  # noqa: PLC0415
+    import jax
+    import jax.export
 
     exported = jax.export.deserialize(bytearray(content))
     sharding = jax.sharding.SingleDeviceSharding(device)
-    specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in exported.in_avals]
+    make: Any = jax.ShapeDtypeStruct  # jax declares no types for it
+    specs = [make(aval.shape, aval.dtype) for aval in exported.in_avals]
     args, kwargs = jax.tree.unflatten(exported.in_tree, specs)
     # The program may hold 64-bit values whatever this process defaults to.
     with jax.enable_x64(True):
-        lowered = jax.jit(exported.call, in_shardings=sharding, out_shardings=sharding)
-        lowered = lowered.lower(*args, **kwargs)
+        jitted = jax.jit(exported.call, in_shardings=sharding, out_shardings=sharding)
+        lowered = jitted.lower(*args, **kwargs)
         start = time.perf_counter()
         compiled = lowered.compile(compiler_options=dict(flags))
         seconds = time.perf_counter() - start
-    return compiled.as_text(), seconds
+    return str(compiled.as_text()), seconds
 
 
 def _compile_probe(device: Any) -> str:
     """Compile a small program that every TPU compiler with estimates gives one for."""
-    import jax  # noqa: PLC0415
-    import jax.numpy as jnp  # noqa: PLC0415
+    import jax
+    import jax.numpy as jnp
 
     sharding = jax.sharding.SingleDeviceSharding(device)
     jitted = jax.jit(
         lambda x: jnp.exp(x).sum(axis=-1), in_shardings=sharding, out_shardings=sharding
     )
-    return jitted.lower(jax.ShapeDtypeStruct((1024, 512), jnp.float32)).compile().as_text()
+    make: Any = jax.ShapeDtypeStruct  # jax declares no types for it
+    lowered = jitted.lower(make((1024, 512), jnp.float32))
+    return str(lowered.compile().as_text())

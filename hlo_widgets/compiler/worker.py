@@ -1,8 +1,9 @@
 """The compiler process: `python -m hlo_widgets.compiler.worker TOOLCHAIN [--idle-seconds N]`.
 
-It reads requests as frames from its standard input and answers each with one frame on its standard output. It ends
-when its input ends, even in the middle of a compile, so that it never outlives the process that started it; and
-when it has had nothing to do for a while. Its standard error is the compiler's log.
+It reads requests as frames from its standard input and answers each with one frame on its standard
+output. It ends when its input ends, even in the middle of a compile, so that it never outlives the
+process that started it; and when it has had nothing to do for a while. Its standard error is the
+compiler's log.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ def _read_requests(requests: queue.SimpleQueue[_Request]) -> None:
 
 
 def _end(status: int) -> None:
-    # Not sys.exit: another thread may be deep in a compiler, and nothing here needs to be cleaned up.
+    # Not sys.exit: another thread may be deep in a compiler, and nothing here needs to be cleaned
+    # up.
     sys.stderr.flush()
     os._exit(status)
 
@@ -94,8 +96,8 @@ def answer(
         content: The program.
 
     Returns:
-        Header and bytes of the reply: of kind "compiled" with the text, of kind "moved" where the program should be
-        sent in the public form, or of kind "refused" with the compiler's words.
+        Header and bytes of the reply: of kind "compiled" with the text, of kind "moved" where the
+        program should be sent in the public form, or of kind "refused" with the compiler's words.
     """
     topology = request["topology"]
     try:
