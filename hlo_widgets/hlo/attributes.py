@@ -1,0 +1,64 @@
+"""Attributes of an instruction or a header: `dimensions={1}, to_apply=%add, metadata={...}`."""
+
+from __future__ import annotations
+
+import re
+
+from hlo_widgets.hlo.scanner import scan_value, skip_space
+
+# The attributes whose values name computations. Any of them may stand on any instruction.
+CALLING_ATTRIBUTES = (
+    "calls",
+    "to_apply",
+    "body",
+    "condition",
+    "branch_computations",
+    "true_computation",
+    "false_computation",
+    "called_computations",
+    "select",
+    "scatter",
+    "comparator",
+)
+HAS_CALLING_ATTRIBUTE = re.compile(
+    rf"(?<![\w.-])(?:{'|'.join(CALLING_ATTRIBUTES)})\s*+=(?!\s*+[\"\[])"
+)
+FUSION_CALL = re.compile(r", kind=(k[A-Za-z]++), calls=%?([\w.$-]++)(?=,|$)")
+ONE_CALL = re.compile(r"(?:, [\w-]++=[^\"{},\s]*+(?:\{[^\"{}]*+\})?+)*?, to_apply=%?([\w.$-]++)(?=,|$)")
+_KEY = re.compile(r"[\w.$-]++(?=\s*+=)")
+_NAME = re.compile(r"%?([\w.$-]++)")
+
+
+def split_attributes(text: str, position: int = 0) -> dict[str, str]:
+    """Split attributes into names and verbatim values, in order.
+
+    Args:
+        text: Text such as `, dimensions={1}, to_apply=%add`.
+        position: Where to begin.
+
+    Returns:
+        Name to value; a name that comes twice keeps its first value. Reading stops quietly where the text
+        is no attribute: what a reader of damaged text still can tell is more useful than an error.
+    """
+    attributes: dict[str, str] = {}
+    size = len(text)
+    while position < size:
+        position = skip_space(text, position)
+        if text.startswith(",", position):
+            position = skip_space(text, position + 1)
+        key = _KEY.match(text, position)
+        if key is None:
+            break
+        start = skip_space(text, text.index("=", key.end()) + 1)
+        end = scan_value(text, start)
+        if end < 0:
+            attributes.setdefault(key.group(), text[start:])
+            break
+        attributes.setdefault(key.group(), text[start:end])
+        position = end
+    return attributes
+
+
+def computation_names(value: str) -> list[str]:
+    """Names in the value of a calling attribute: `%body`, `{%a, %b}`."""
+    return _NAME.findall(value)

@@ -1,0 +1,196 @@
+"""HloInstruction: one operation of a computation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from hlo_widgets.hlo.attributes import CALLING_ATTRIBUTES, computation_names, split_attributes
+from hlo_widgets.hlo.metadata import OpMetadata, parse_metadata, unquote
+from hlo_widgets.hlo.shape import Shape, parse_shape
+from hlo_widgets.hlo.statement import Statement, read_statement
+
+if TYPE_CHECKING:
+    from hlo_widgets.hlo.module import HloComputation
+
+NO_COMPUTATIONS: tuple[HloComputation, ...] = ()
+
+
+class FusionKind(StrEnum):
+    """What a fusion is built around, in XLA's words."""
+
+    kLoop = "kLoop"  # noqa: N815 (XLA's spelling)
+    kInput = "kInput"  # noqa: N815
+    kOutput = "kOutput"  # noqa: N815
+    kCustom = "kCustom"  # noqa: N815
+
+
+FUSION_KINDS: dict[str, FusionKind] = {str(kind): kind for kind in FusionKind}
+
+
+class HloInstruction:
+    """One operation: an opcode applied to operands, with a name, a shape and attributes.
+
+    You can think of it as an assignment: `%name = shape opcode(operands), attributes`. What the graph needs
+    is there from the start; the shape, the attributes, the metadata and the backend config are read from
+    the text when they are first asked for.
+
+    Attributes:
+        name: Name without `%`; unique in its computation unless the text repeats it.
+        opcode: As printed: "fusion", "copy-start"; "missing" for a placeholder.
+        parent: The computation it stands in.
+        line: Line in `HloModule.text` where it begins, from 1; 0 for a placeholder.
+        operands: The instructions it reads, in order, repeated where the text repeats them.
+        users: The instructions that read it, each once, in text order.
+        called_computations: The computations that its attributes name, in text order.
+        fusion_kind: The kind of a fusion; None for what is no fusion or names no kind we know.
+    """
+
+    __slots__ = (
+        "_details",
+        "called_computations",
+        "fusion_kind",
+        "line",
+        "name",
+        "opcode",
+        "operands",
+        "parent",
+        "users",
+    )
+
+    name: str
+    opcode: str
+    parent: HloComputation
+    line: int
+    operands: tuple[HloInstruction, ...]
+    users: tuple[HloInstruction, ...]
+    called_computations: tuple[HloComputation, ...]
+    fusion_kind: FusionKind | None
+    _details: _Details | None
+
+    def __init__(self, name: str, opcode: str, parent: HloComputation, line: int) -> None:
+        self.name = name
+        self.opcode = opcode
+        self.parent = parent
+        self.line = line
+        self.operands = self.users = ()
+        self.called_computations = NO_COMPUTATIONS
+        self.fusion_kind = None
+        self._details = None
+
+    def __repr__(self) -> str:
+        return f"<HloInstruction %{self.name} = {self.opcode}>"
+
+    @property
+    def text(self) -> str:
+        """The instruction as the text has it, without indentation; empty for a placeholder."""
+        return self.parent.parent.instruction_text(self)
+
+    @property
+    def is_root(self) -> bool:
+        """Whether its value is the value of its computation."""
+        return self.parent.root_instruction is self
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it only stands for an operand that the text names and does not define."""
+        return self.opcode == "missing"
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of its value.
+
+        Raises:
+            HloParseError: The text between `=` and the opcode is no shape.
+        """
+        details = self._read()
+        if details.shape is None:
+            text = details.statement.shape
+            details.shape = parse_shape(text) if text else Shape("opaque")
+        return details.shape
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        """The attributes in order, values verbatim, metadata and backend_config included."""
+        details = self._read()
+        if details.attributes is None:
+            details.attributes = split_attributes(details.statement.attributes)
+        return details.attributes
+
+    @property
+    def metadata(self) -> OpMetadata:
+        """Where in the user's program it came from; all None where the text has no metadata."""
+        details = self._read()
+        if details.metadata is None:
+            details.metadata = parse_metadata(self.attributes.get("metadata"))
+        return details.metadata
+
+    @property
+    def backend_config(self) -> object | None:
+        """What the backend notes about it: decoded JSON, else the string itself; None where there is none."""
+        text = self.attributes.get("backend_config")
+        if text is None:
+            return None
+        inner = unquote(text)
+        try:
+            value: object = json.loads(inner, strict=False)
+        except (ValueError, RecursionError):
+            return inner
+        return value
+
+    @property
+    def called_by_attribute(self) -> Mapping[str, tuple[HloComputation, ...]]:
+        """The called computations by the attribute that names them: `{"body": (c,), "condition": (d,)}`."""
+        found: dict[str, tuple[HloComputation, ...]] = {}
+        if not self.called_computations:
+            return found
+        by_name = {computation.name: computation for computation in self.called_computations}
+        for key, value in self.attributes.items():
+            if key in CALLING_ATTRIBUTES:
+                names = computation_names(value)
+                called = tuple(by_name[name] for name in names if name in by_name)
+                if called:
+                    found[key] = called
+        return found
+
+    @property
+    def parameter_number(self) -> int | None:
+        """n of `parameter(n)`; None for other opcodes."""
+        if self.opcode != "parameter":
+            return None
+        number = self._read().statement.operands.strip()
+        return int(number) if number.isdecimal() and len(number) < 10 else None
+
+    @property
+    def literal(self) -> str | None:
+        """The text between the parentheses of a constant; None for other opcodes."""
+        return self._read().statement.operands if self.opcode == "constant" else None
+
+    @property
+    def control_predecessors(self) -> tuple[HloInstruction, ...]:
+        """The instructions that must run before it although it does not read them."""
+        value = self.attributes.get("control-predecessors")
+        if value is None:
+            return ()
+        by_name = self.parent.by_name
+        return tuple(by_name[name] for name in computation_names(value) if name in by_name)
+
+    def _read(self) -> _Details:
+        details = self._details
+        if details is None:
+            details = self._details = _Details(read_statement(self.text))
+        return details
+
+
+class _Details:
+    """What has been read of an instruction's text so far."""
+
+    __slots__ = ("attributes", "metadata", "shape", "statement")
+
+    def __init__(self, statement: Statement) -> None:
+        self.statement = statement
+        self.shape: Shape | None = None
+        self.attributes: dict[str, str] | None = None
+        self.metadata: OpMetadata | None = None

@@ -1,0 +1,86 @@
+"""Metadata of an instruction: where in the user's program it came from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hlo_widgets.hlo.scanner import scan_value, skip_space
+
+_KEY = re.compile(r"[\w.-]++(?=\s*+=)")
+_ESCAPE = re.compile(r"\\(?:([abfnrtv\\'\"?])|x([0-9a-fA-F]{1,2})|([0-7]{1,3}))")
+_SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
+@dataclass(frozen=True, slots=True)
+class OpMetadata:
+    """What the metadata of an instruction says; None is what it does not say.
+
+    Attributes:
+        op_name: The framework's path to the operation: "jit(f)/reduce_sum".
+        op_type: The framework's kind of operation.
+        source_file: File of the user's program, in texts without source tables.
+        source_line: Line in that file, from 1.
+        stack_frame_id: Key of `HloModule.source_frames`.
+        extra: Everything else, verbatim.
+    """
+
+    op_name: str | None = None
+    op_type: str | None = None
+    source_file: str | None = None
+    source_line: int | None = None
+    stack_frame_id: int | None = None
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+def unquote(text: str) -> str:
+    r"""Undo the quotes and C escapes of an HLO string; text without quotes is returned as it is."""
+    if not text.startswith('"'):
+        return text
+    inner = text[1:-1] if len(text) > 1 and text.endswith('"') else text[1:]
+    return _ESCAPE.sub(_unescape, inner) if "\\" in inner else inner
+
+
+def _unescape(match: re.Match[str]) -> str:
+    letter, hexadecimal, octal = match.groups()
+    if letter is not None:
+        return _SIMPLE.get(letter, letter)
+    return chr(int(hexadecimal, 16) if hexadecimal is not None else int(octal, 8) & 0xFF)
+
+
+def parse_metadata(text: str | None) -> OpMetadata:
+    """Read the value of a `metadata=` attribute, braces included; None gives empty metadata."""
+    if text is None:
+        return OpMetadata()
+    values: dict[str, str] = {}
+    position = 1
+    while True:
+        position = skip_space(text, position)
+        if text.startswith(",", position):
+            position = skip_space(text, position + 1)
+        key = _KEY.match(text, position)
+        if key is None:
+            break
+        start = skip_space(text, text.index("=", key.end()) + 1)
+        end = scan_value(text, start)
+        if end < 0:
+            end = len(text)
+        values.setdefault(key.group(), text[start:end])
+        position = end
+    return OpMetadata(
+        op_name=_string(values.pop("op_name", None)),
+        op_type=_string(values.pop("op_type", None)),
+        source_file=_string(values.pop("source_file", None)),
+        source_line=_number(values.pop("source_line", None)),
+        stack_frame_id=_number(values.pop("stack_frame_id", None)),
+        extra=values,
+    )
+
+
+def _string(text: str | None) -> str | None:
+    return None if text is None else unquote(text)
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() and len(text) < 19 else None

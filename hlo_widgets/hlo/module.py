@@ -1,0 +1,216 @@
+"""HloModule and HloComputation: a program and its functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from functools import cached_property
+
+from hlo_widgets.errors import HloLookupError
+from hlo_widgets.hlo.attributes import split_attributes
+from hlo_widgets.hlo.instruction import HloInstruction
+from hlo_widgets.hlo.source_tables import SourceFrame, SourceTables
+
+
+class HloComputation:
+    """A named list of instructions.
+
+    You can think of it as a function: the parameters are its arguments, the root is what it returns, and
+    the instructions in between are assignments, each name assigned once.
+
+    Attributes:
+        name: Name without `%`.
+        parent: The module it stands in.
+        instructions: All instructions in text order, which is the schedule when the module is scheduled.
+        root_instruction: The instruction whose value is returned: the one marked ROOT, else the last.
+        is_entry_computation: Whether the program starts here.
+        line: Line in `HloModule.text` where it begins, from 1.
+    """
+
+    __slots__ = (
+        "_by_name",
+        "_parameters",
+        "header",
+        "instructions",
+        "is_entry_computation",
+        "line",
+        "name",
+        "parent",
+        "root_instruction",
+        "trailer",
+    )
+
+    name: str
+    parent: HloModule
+    instructions: tuple[HloInstruction, ...]
+    root_instruction: HloInstruction
+    is_entry_computation: bool
+    line: int
+    header: str
+    trailer: str
+
+    def __init__(self, name: str, parent: HloModule, line: int, header: str = "") -> None:
+        self.name = name
+        self.parent = parent
+        self.line = line
+        self.header = header
+        self.trailer = ""
+        self.instructions = ()
+        self.is_entry_computation = False
+        self._by_name: dict[str, HloInstruction] | None = None
+        self._parameters: tuple[HloInstruction, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"<HloComputation %{self.name}: {len(self.instructions)} instructions>"
+
+    @property
+    def by_name(self) -> Mapping[str, HloInstruction]:
+        """Its instructions by name; of a name that the text repeats, the first."""
+        if self._by_name is None:
+            self._by_name = {item.name: item for item in reversed(self.instructions)}
+        return self._by_name
+
+    @property
+    def parameters(self) -> tuple[HloInstruction, ...]:
+        """Its parameter instructions by parameter number."""
+        if self._parameters is None:
+            found = [item for item in self.instructions if item.opcode == "parameter"]
+            found.sort(key=lambda item: item.parameter_number or 0)
+            self._parameters = tuple(found)
+        return self._parameters
+
+    @property
+    def callers(self) -> tuple[HloInstruction, ...]:
+        """The instructions that call it, in text order."""
+        return self.parent.callers_of(self)
+
+    @property
+    def is_fusion_computation(self) -> bool:
+        """Whether a fusion calls it: then it is the body of one kernel."""
+        return any(caller.opcode == "fusion" for caller in self.callers)
+
+
+class HloModule:
+    """One program as the compiler wrote it.
+
+    Attributes:
+        name: Name of the module; empty where the text has no header.
+        text: The text that was read.
+        computations: All computations in text order.
+        entry_computation: The computation marked ENTRY, else the last.
+        warnings: What the reader mended or did not know, each once.
+    """
+
+    name: str
+    text: str
+    computations: tuple[HloComputation, ...]
+    entry_computation: HloComputation
+    warnings: tuple[str, ...]
+
+    def __init__(self, text: str, source: str | None = None) -> None:
+        self.name = ""
+        self.text = text
+        # The text that lines are counted in: `text`, or what mending made of it.
+        self.source = text if source is None else source
+        self.header = ""
+        self.tables_text = ""
+        self.computations = ()
+        self.warnings = ()
+        # Where an instruction that is not one whole line begins and ends in `source`.
+        self.spans: dict[HloInstruction, tuple[int, int]] = {}
+
+    def __repr__(self) -> str:
+        return f"<HloModule {self.name}: {len(self.computations)} computations>"
+
+    @cached_property
+    def attributes(self) -> Mapping[str, str]:
+        """The header's attributes in order, values verbatim, `is_scheduled` included."""
+        return split_attributes(self.header)
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether the order of the instructions is the order in which they run."""
+        return self.attributes.get("is_scheduled") == "true"
+
+    def computation(self, name: str) -> HloComputation:
+        """Return the computation of this name, with or without its `%`.
+
+        Raises:
+            HloLookupError: There is none.
+        """
+        wanted = name.removeprefix("%")
+        found = self._computations_by_name.get(wanted)
+        if found is None:
+            close = get_close_matches(wanted, self._computations_by_name, n=3)
+            raise HloLookupError("computation", wanted, close)
+        return found
+
+    def instruction(self, name: str) -> HloInstruction:
+        """Return the instruction of this name: the entry computation's, else the first in text order.
+
+        Raises:
+            HloLookupError: There is none.
+        """
+        wanted = name.removeprefix("%")
+        found = self.entry_computation.by_name.get(wanted) or self._instructions_by_name.get(wanted)
+        if found is None:
+            close = get_close_matches(wanted, self._instructions_by_name, n=3)
+            raise HloLookupError("instruction", wanted, close)
+        return found
+
+    def instructions(self) -> Iterator[HloInstruction]:
+        """Yield every instruction of every computation, in text order."""
+        for computation in self.computations:
+            yield from computation.instructions
+
+    def source_frames(self, stack_frame_id: int) -> tuple[SourceFrame, ...]:
+        """Return the stack of a frame number, innermost first; empty where the text has no such frame."""
+        return self._source_tables.frames(stack_frame_id)
+
+    def callers_of(self, computation: HloComputation) -> tuple[HloInstruction, ...]:
+        """Return the instructions that call a computation, in text order."""
+        return self._callers.get(computation, ())
+
+    def instruction_text(self, instruction: HloInstruction) -> str:
+        """Return the text of one instruction, without indentation."""
+        span = self.spans.get(instruction)
+        if span is not None:
+            return self.source[span[0] : span[1]]
+        line = instruction.line
+        if line == 0:
+            return ""
+        starts = self._line_starts
+        end = starts[line] - 1 if line < len(starts) else len(self.source)
+        return self.source[starts[line - 1] : end].strip()
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0]
+        position = self.source.find("\n")
+        while position >= 0:
+            starts.append(position + 1)
+            position = self.source.find("\n", position + 1)
+        return starts
+
+    @cached_property
+    def _source_tables(self) -> SourceTables:
+        return SourceTables(self.tables_text)
+
+    @cached_property
+    def _computations_by_name(self) -> dict[str, HloComputation]:
+        return {item.name: item for item in reversed(self.computations)}
+
+    @cached_property
+    def _instructions_by_name(self) -> dict[str, HloInstruction]:
+        names: dict[str, HloInstruction] = {}
+        for item in self.instructions():
+            names.setdefault(item.name, item)
+        return names
+
+    @cached_property
+    def _callers(self) -> dict[HloComputation, tuple[HloInstruction, ...]]:
+        callers: dict[HloComputation, list[HloInstruction]] = {}
+        for item in self.instructions():
+            for called in dict.fromkeys(item.called_computations):
+                callers.setdefault(called, []).append(item)
+        return {computation: tuple(items) for computation, items in callers.items()}
