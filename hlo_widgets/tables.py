@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,7 +14,6 @@ from hlo_widgets.analysis import (
     is_work,
     memory_space_words,
     module_platform,
-    source_line,
     source_text,
     target_platform,
     vmem_use,
@@ -115,20 +114,20 @@ class _Rows:
     def __init__(self, platform: str | None) -> None:
         self.columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
         self._platform = platform
-        # One operand is read by many instructions, and one shape is the result of many.
-        self._operand_texts: dict[HloInstruction, str] = {}
-        self._space_words: dict[int, str] = {}
+        # One result is read by many instructions.
+        self._results: dict[HloInstruction, tuple[str, int | None]] = {}
+        self._spaces: dict[int, str] = {}
 
     def add(self, instruction: HloInstruction, trip_count: int | None) -> None:
         """Add one row."""
         estimate = cost_estimate(instruction)
         vmem = vmem_use(instruction)
-        kind = instruction.fusion_kind
-        fused = _fused_computation(instruction)
+        fused, kind = _fused_computation(instruction)
+        operands = instruction.operands
         values = (
             instruction.name,
             instruction.opcode,
-            None if kind is None else str(kind),
+            kind,
             None if fused is None else fused.name,
             None if fused is None else fused.root_instruction.opcode,
             None if fused is None else len(fused.instructions),
@@ -139,12 +138,12 @@ class _Rows:
             _fits(vmem.vmem_bytes),
             _fits(vmem.limit_bytes),
             _fits(vmem.window_bytes),
-            _bytes_in(instruction),
-            _fits(instruction.shape.byte_size),
+            self._bytes_in(operands),
+            _fits(self._result(instruction)[1]),
             self._output_space(instruction.shape),
-            ", ".join([self._operand_text(operand) for operand in instruction.operands]) or None,
+            ", ".join([self._result(operand)[0] for operand in operands]) or None,
             instruction.metadata.op_name,
-            source_text(source_line(instruction)),
+            source_text(instruction),
             estimate.source,
         )
         for column, value in zip(self.columns.values(), values, strict=True):
@@ -172,34 +171,41 @@ class _Rows:
             "total": f"{words}, {len(known)} of {len(cycles)} rows known",
         }
 
+    def _result(self, instruction: HloInstruction) -> tuple[str, int | None]:
+        """Return what an instruction hands on: its name with its shape, and the size in bytes."""
+        known = self._results.get(instruction)
+        if known is None:
+            shape = instruction.shape
+            text = f"{instruction.name} {shape.to_string(with_layout=False)}"
+            known = self._results[instruction] = (text, shape.byte_size)
+        return known
+
+    def _bytes_in(self, operands: Sequence[HloInstruction]) -> int | None:
+        # An operand that stands twice is read from one place.
+        sizes = [self._result(operand)[1] for operand in dict.fromkeys(operands)]
+        known = [size for size in sizes if size is not None]
+        return _fits(sum(known)) if len(known) == len(sizes) else None
+
     def _output_space(self, shape: Shape) -> str | None:
-        spaces = {leaf.memory_space: None for leaf in _leaves(shape)}
-        return " + ".join(map(self._words, spaces)) or None
+        if not shape.is_tuple:
+            return self._words(shape.memory_space) if shape.is_array else None
+        spaces = dict.fromkeys(leaf.memory_space for leaf in _leaves(shape))
+        return " + ".join([self._words(space) for space in spaces]) or None
 
     def _words(self, space: int) -> str:
-        words = self._space_words.get(space)
-        if words is None:
-            words = self._space_words[space] = memory_space_words(space, self._platform)
-        return words
-
-    def _operand_text(self, operand: HloInstruction) -> str:
-        text = self._operand_texts.get(operand)
-        if text is None:
-            text = f"{operand.name} {operand.shape.to_string(with_layout=False)}"
-            self._operand_texts[operand] = text
-        return text
+        if space not in self._spaces:
+            self._spaces[space] = memory_space_words(space, self._platform)
+        return self._spaces[space]
 
 
-def _fused_computation(instruction: HloInstruction) -> HloComputation | None:
+def _fused_computation(
+    instruction: HloInstruction,
+) -> tuple[HloComputation | None, str | None]:
+    if instruction.opcode != "fusion":
+        return None, None
+    kind = instruction.fusion_kind
     called = instruction.called_by_attribute.get("calls", ())
-    return called[0] if instruction.opcode == "fusion" and called else None
-
-
-def _bytes_in(instruction: HloInstruction) -> int | None:
-    # An operand that stands twice is read from one place.
-    sizes = [operand.shape.byte_size for operand in dict.fromkeys(instruction.operands)]
-    known = [size for size in sizes if size is not None]
-    return _fits(sum(known)) if len(known) == len(sizes) else None
+    return (called[0] if called else None), (None if kind is None else str(kind))
 
 
 def _leaves(shape: Shape) -> Iterator[Shape]:
