@@ -27,7 +27,7 @@ help: ## this list
 
 lab: $(VENV)/.made-lab ## make .venv, install everything, open notebooks/quickstart.ipynb in JupyterLab
 	@root=$$([ "$$(id -u)" = 0 ] && echo --allow-root || true); \
-	exec $(BIN)/jupyter lab $$root $(LAB_ARGS) notebooks/quickstart.ipynb
+	exec $(BIN)/jupyter lab $$root --LabApp.default_url=/lab/tree/notebooks/quickstart.ipynb $(LAB_ARGS)
 
 test: check chromium ## make .venv with the test tools, run every check and the whole suite but its slow tests
 	$(BIN)/python -m pytest -m "browser and not slow" $(PYTEST_ARGS)

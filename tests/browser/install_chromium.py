@@ -33,6 +33,7 @@ def _install_with_apt() -> bool:
         return False
     # On Ubuntu the package only points at a snap, so what it brought is looked for, not trusted.
     install = ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]
+    os.environ["DEBIAN_FRONTEND"] = "noninteractive"
     _run(*sudo, "apt-get", "update", "--quiet")
     return _run(*sudo, *install) and find_chromium() is not None
 
