@@ -11,9 +11,9 @@ __all__ = ["module_platform", "target_platform"]
 # A TPU generation is a letter and a number ("v6e", "tpu7x"); NVIDIA's parts of the last decade are
 # a letter or two and a number ("h100", "b200", "gh200", "rtx4090"); AMD's are "mi300".
 _TARGET_PATTERNS = (
-    ("tpu", re.compile(r"(tpu|v)\d+[a-z]*\b")),
+    ("tpu", re.compile(r"(tpu\d+[a-z]*|v\d[a-z]?)\b")),
     ("cpu", re.compile(r"cpu\b")),
-    ("gpu", re.compile(r"(gpu|cuda|rocm|[abhltv]\d{2,3}|g[bh]\d+|rtx|mi\d+|sm_?\d+|gfx\d+)")),
+    ("gpu", re.compile(r"(gpu|cuda|rocm|[abhltv]\d{1,3}\b|g[bh]\d+|rtx|mi\d+|sm_?\d+|gfx\d+)")),
 )
 
 # Text that only one backend writes. A TPU layout is tiled; a GPU or CPU layout is not.

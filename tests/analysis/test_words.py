@@ -1,0 +1,130 @@
+"""Words for layouts, platforms and source lines."""
+
+import pytest
+
+from hlo_widgets.analysis import (
+    layout_words,
+    module_platform,
+    source_line,
+    source_text,
+    target_platform,
+)
+from hlo_widgets.hlo import parse_hlo_module
+
+TABLES = """
+FileNames
+1 "/home/someone/model.py"
+
+FunctionNames
+1 "softmax"
+2 "main"
+
+FileLocations
+1 {file_name_id=1 function_name_id=2 line=40 end_line=40 column=1 end_column=9}
+2 {file_name_id=1 function_name_id=1 line=12 end_line=12 column=4 end_column=20}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=2}
+
+"""
+
+
+def module_with(shape="f32[4]{0}", rest="", tables=""):
+    return parse_hlo_module(
+        f"HloModule m\n{tables}\nENTRY %e (p: f32[4]) -> f32[4] {{\n"
+        f"  ROOT %p = {shape} parameter(0){rest}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        (
+            "bf16[8,512]{1,0:T(8,128)(2,1)S(1)}",
+            "row-major, in tiles of 8×128, each in tiles of 2×1",
+        ),
+        ("f32[8,512]{0,1}", "column-major"),
+        ("f32[8,512,64]{1,2,0:T(8,128)}", "dimension 1 inside 2 inside 0, in tiles of 8×128"),
+        ("f32[1024]{0:T(1024)}", "one dense dimension, in tiles of 1024"),
+        ("bf16[]{:T(256)}", "one element, in tiles of 256"),
+        ("f32[]", "one element"),
+        ("f32[4]", "no layout"),
+        ("(f32[4]{0}, s32[])", "a tuple of 2"),
+        ("token[]", "token, no layout"),
+    ],
+)
+def test_layouts_in_words(shape, words):
+    assert layout_words(module_with(shape).instruction("p").shape) == words
+
+
+def test_a_suffix_that_has_no_words_is_shown_as_it_is():
+    assert "E(4)" in layout_words(module_with("s4[8]{0:E(4)}").instruction("p").shape)
+
+
+def test_the_innermost_frame_is_the_source_line():
+    rest = ', metadata={op_name="x" stack_frame_id=2}'
+    p = module_with(rest=rest, tables=TABLES).instruction("p")
+    frame = source_line(p)
+    assert (frame.file, frame.function, frame.line) == ("/home/someone/model.py", "softmax", 12)
+    assert source_text(p) == "model.py:12"
+
+
+@pytest.mark.parametrize("tables", ["", TABLES])
+def test_metadata_that_names_its_file_needs_no_tables(tables):
+    place = r'source_file="C:\\work\\net.py" source_line=7'
+    rest = f', metadata={{op_name="x" {place} stack_frame_id=9}}'
+    p = module_with(rest=rest, tables=tables).instruction("p")
+    assert source_line(p).line == 7
+    assert source_text(p) == "net.py:7"
+
+
+def test_no_source_is_none():
+    p = module_with(rest=', metadata={op_name="x" stack_frame_id=3}').instruction("p")
+    assert source_line(p) is None
+    assert source_text(p) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "platform"),
+    [
+        ("f32[4]{0:T(128)}", "tpu"),
+        ("f32[4]{0}", None),
+    ],
+)
+def test_tiles_mark_a_tpu(text, platform):
+    assert module_platform(module_with(text)) == platform
+
+
+@pytest.mark.parametrize(
+    ("config", "platform"),
+    [
+        ('{"operation_queue_id":"0"}', "gpu"),
+        ('{"flag_configs":[],"used_scoped_memory_configs":[]}', "tpu"),
+        ('{"outer_dimension_partitions":["2"]}', "cpu"),
+    ],
+)
+def test_each_backend_has_its_marks(config, platform):
+    assert module_platform(module_with(rest=f", backend_config={config}")) == platform
+
+
+@pytest.mark.parametrize(
+    ("target", "platform"),
+    [
+        ("v6e", "tpu"),
+        ("V5P", "tpu"),
+        ("tpu7x", "tpu"),
+        ("v5e:16x16", "tpu"),
+        ("cpu", "cpu"),
+        ("h100", "gpu"),
+        ("b200", "gpu"),
+        ("a100", "gpu"),
+        ("v100", "gpu"),
+        ("t4", "gpu"),
+        ("toaster", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_targets_name_their_platform(target, platform):
+    assert target_platform(target) == platform

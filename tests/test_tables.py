@@ -1,0 +1,192 @@
+"""The cost table: the compiler's figures by row, missing ones as <NA>."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from hlo_widgets.hlo import parse_hlo_module
+from hlo_widgets.tables import COLUMNS, UNITS, cost_table
+
+SHARED = Path(__file__).parents[2] / "shared"
+ROW_SOFTMAX = SHARED / "captures" / "row_softmax.v6e.hlo.txt"
+MAXTEXT = SHARED / "cases" / "maxtext_train_step.gpu.after_optimizations.hlo.txt"
+
+
+def needs(path):
+    return pytest.mark.skipif(not path.exists(), reason=f"{path.name} is not beside this checkout")
+
+
+@pytest.fixture
+def softmax():
+    return parse_hlo_module(ROW_SOFTMAX.read_text(encoding="utf-8"))
+
+
+def entry(body, head=""):
+    text = f"HloModule m\n\n{head}\nENTRY %e (p: f32[4]) -> f32[4] {{\n"
+    text += f"  %p = f32[4]{{0}} parameter(0)\n{body}\n}}\n"
+    return parse_hlo_module(text)
+
+
+def config(cycles):
+    return f"backend_config={json.dumps({'window_config': {'estimated_cycles': str(cycles)}})}"
+
+
+@needs(ROW_SOFTMAX)
+def test_a_capture_made_elsewhere_gives_the_compilers_figures(softmax):
+    table = cost_table(softmax)
+    assert list(table["name"]) == ["reduce_max.7", "fusion.1", "fusion"]
+    assert list(table["estimated_cycles"]) == [5604, 6212, 8740]
+    assert list(table["vmem_bytes"]) == [1052672, 1146880, 1196032]
+    assert list(table["window_vmem_bytes"]) == [0, 0, 0]
+    assert table["vmem_limit_bytes"].isna().all()
+    assert list(table["opcode"]) == ["reduce", "fusion", "fusion"]
+    assert list(table["fusion_kind"].fillna("-")) == ["-", "kLoop", "kLoop"]
+    assert list(table["calls"].fillna("-")) == ["-", "fused_computation.2", "fused_computation.1"]
+    assert list(table["root_opcode"].fillna("-")) == ["-", "reduce", "convert"]
+    assert list(table["instruction_count"].fillna(-1)) == [-1, 10, 12]
+    assert list(table["output_memory_space"]) == ["VMEM", "VMEM", "HBM"]
+    assert list(table["bytes_out"]) == [2048, 2048, 1048576]
+    assert list(table["bytes_in"]) == [1048578, 1050624, 1052672]
+    assert table["parameters"][1] == "copy-done bf16[1024,512], reduce_max.7 bf16[1024]"
+    assert table["op_name"][2] == "jit(row_softmax)/div"
+    assert set(table["cost_source"]) == {"TPU window_config"}
+    assert set(table["computation"]) == {"main.3"}
+    assert table["cycles_share"].sum() == pytest.approx(1)
+    assert table["cycles_share"][0] == pytest.approx(5604 / 20556)
+    assert table.attrs["total_estimated_cycles"] == 20556
+    assert table.attrs["total"] == "20556 cycles, 3 of 3 rows known"
+
+
+@needs(ROW_SOFTMAX)
+def test_the_body_is_found_by_calls_and_not_by_number(softmax):
+    swapped = softmax.text.replace("fused_computation.1", "fused_computation.X")
+    swapped = swapped.replace("fused_computation.2", "fused_computation.1")
+    swapped = swapped.replace("fused_computation.X", "fused_computation.2")
+    table = cost_table(parse_hlo_module(swapped)).set_index("name")
+    assert table.loc["fusion.1", "calls"] == "fused_computation.1"
+    assert table.loc["fusion.1", "root_opcode"] == "reduce"
+    assert table.loc["fusion", "instruction_count"] == 12
+
+
+def test_columns_and_types_do_not_depend_on_the_rows():
+    empty = cost_table(
+        parse_hlo_module(
+            "HloModule m\nENTRY %e (p: s32[]) -> s32[] {\n  ROOT %p = s32[] parameter(0)\n}\n"
+        )
+    )
+    assert len(empty) == 0
+    for table in (empty, cost_table(entry("  ROOT %n = f32[4]{0} negate(%p)"))):
+        assert {name: str(kind) for name, kind in table.dtypes.items()} == dict(COLUMNS)
+        assert list(table.columns) == list(COLUMNS)
+
+
+def test_what_the_compiler_did_not_say_is_na():
+    row = cost_table(entry("  ROOT %n = f32[4]{0} negate(%p)")).iloc[0]
+    missing = {name for name in COLUMNS if row[name] is pd.NA}
+    assert missing == {
+        "fusion_kind", "calls", "root_opcode", "instruction_count", "estimated_cycles",
+        "cycles_share", "vmem_bytes", "vmem_limit_bytes", "window_vmem_bytes", "op_name", "source",
+    }  # fmt: skip
+    assert row["cost_source"] == "none"
+
+
+def test_shares_are_over_the_rows_with_both_numbers():
+    table = cost_table(
+        entry(
+            f"  %a = f32[4]{{0}} negate(%p), {config(30)}\n"
+            f"  %b = f32[4]{{0}} negate(%a), {config(0)}\n"
+            f"  ROOT %c = f32[4]{{0}} negate(%b), {config(10)}"
+        )
+    )
+    assert table["cycles_share"].tolist() == [0.75, pd.NA, 0.25]
+    assert table.attrs["total"] == "40 cycles, 2 of 3 rows known"
+    assert (table.attrs["known_rows"], table.attrs["rows"]) == (2, 3)
+    assert table.attrs["cost_sources"] == {"TPU window_config": 2, "none": 1}
+
+
+def test_no_figure_at_all_is_no_total():
+    table = cost_table(entry("  ROOT %n = f32[4]{0} negate(%p)"))
+    assert table.attrs["total_estimated_cycles"] is None
+    assert table.attrs["total"] == "no estimate, 0 of 1 rows known"
+    assert table["cycles_share"].isna().all()
+
+
+def test_a_loop_body_counts_as_often_as_it_runs():
+    loop = """
+%body (b: f32[4]) -> f32[4] {
+  %b = f32[4]{0} parameter(0)
+  ROOT %inner = f32[4]{0} negate(%b), CONFIG
+}
+
+%condition (c: f32[4]) -> pred[] {
+  %c = f32[4]{0} parameter(0)
+  ROOT %true = pred[] constant(true)
+}
+""".replace("CONFIG", config(25))
+    body = f"""  %outer = f32[4]{{0}} negate(%p), {config(100)}
+  ROOT %w = f32[4]{{0}} while(%outer), condition=%condition, body=%body KNOWN"""
+    known = ', backend_config={"known_trip_count":{"n":"4"}}'
+
+    table = cost_table(entry(body.replace(" KNOWN", known), loop)).set_index("name")
+    assert table["trip_count"].to_dict() == {"outer": 1, "inner": 4}
+    assert table["cycles_share"].to_dict() == {"outer": 0.5, "inner": 0.5}
+
+    table = cost_table(entry(body.replace(" KNOWN", ""), loop)).set_index("name")
+    assert table.loc["inner", "trip_count"] is pd.NA
+    assert table.loc["inner", "cycles_share"] is pd.NA
+    assert table.loc["inner", "estimated_cycles"] == 25
+    assert table.loc["outer", "cycles_share"] == 1
+    assert table.attrs["total"] == "100 cycles, 1 of 2 rows known"
+
+
+def test_an_operand_that_stands_twice_is_read_once():
+    row = cost_table(entry("  ROOT %n = f32[4]{0} add(%p, %p)")).iloc[0]
+    assert row["bytes_in"] == 16
+    assert row["parameters"] == "p f32[4], p f32[4]"
+
+
+def test_a_size_that_is_not_known_makes_the_sum_unknown():
+    module = entry("  %q = f32[?]{0} parameter(1)\n  ROOT %n = f32[4]{0} add(%p, %q)")
+    row = cost_table(module).iloc[0]
+    assert row["bytes_in"] is pd.NA
+    assert row["bytes_out"] == 16
+
+
+def test_a_size_past_64_bits_is_unknown_rather_than_an_error():
+    big = 9223372036854775807
+    row = cost_table(entry(f"  ROOT %n = f32[{big}]{{0}} broadcast(%p), dimensions={{}}")).iloc[0]
+    assert row["bytes_out"] is pd.NA
+
+
+def test_a_tuple_lies_where_its_elements_lie():
+    body = "  ROOT %n = (f32[4]{0:T(128)S(1)}, f32[4]{0:T(128)}, token[]) custom-call(%p)"
+    row = cost_table(entry(body + ', custom_call_target="k"')).iloc[0]
+    assert row["output_memory_space"] == "VMEM + HBM"
+
+
+def test_the_target_names_memory_and_is_kept():
+    module = entry("  ROOT %n = f32[4]{0} negate(%p)")
+    table = cost_table(module, target="v6e", versions={"jax": "1.2"})
+    assert table["output_memory_space"][0] == "HBM"
+    assert cost_table(module)["output_memory_space"][0] == "default memory"
+    assert table.attrs["target"] == "v6e"
+    assert table.attrs["versions"] == {"jax": "1.2"}
+    assert table.attrs["module"] == "m"
+    assert table.attrs["units"] == dict(UNITS)
+    json.dumps(table.attrs)
+
+
+def test_every_unit_belongs_to_a_column():
+    assert set(UNITS) < set(COLUMNS)
+
+
+@needs(MAXTEXT)
+def test_a_gpu_train_step_has_a_row_a_kernel_and_its_source():
+    table = cost_table(parse_hlo_module(MAXTEXT.read_text(encoding="utf-8")))
+    assert (table["opcode"] == "fusion").sum() == table["calls"].notna().sum() > 500
+    assert set(table["output_memory_space"].dropna()) == {"device memory"}
+    assert set(table["cost_source"]) == {"none"}
+    normalizations = table[table["source"] == "normalizations.py:51"]
+    assert len(normalizations) > 0
