@@ -1,4 +1,4 @@
-"""Look for text that breaks the reader: `make fuzz`, or `python -m tests.fuzz SEED` to see one again.
+"""Look for text that breaks the reader: `make fuzz`; `python -m tests.fuzz SEED` shows one again.
 
 Captures are damaged at random and read. Either a module comes out, or `HloParseError`; anything
 else, and any text that takes unreasonably long, is a finding: it is written to a file, and the exit
