@@ -1,0 +1,63 @@
+"""What the tests of the compiler layer share."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import time
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+needs_libtpu = pytest.mark.skipif(
+    importlib.util.find_spec("libtpu") is None,
+    reason='needs the TPU compiler: pip install "libtpu>=0.0.45", Linux x86-64 only',
+)
+
+SOFTMAX_SPEC = jax.ShapeDtypeStruct((1024, 512), jnp.bfloat16)
+
+
+def row_softmax(x):
+    m = jnp.max(x, axis=-1, keepdims=True)
+    e = jnp.exp(x - m)
+    return e / jnp.sum(e, axis=-1, keepdims=True)
+
+
+def add_one(x):
+    return x + 1
+
+
+def wait_until(condition, seconds=60.0):
+    """Wait for a condition, looking often; fail where it does not come true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds} seconds in vain"
+        time.sleep(0.005)
+
+
+def is_alive(pid):
+    """Say whether a process runs; one that has ended and waits for its parent to notice does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
+
+
+def estimated_cycles(text):
+    return [int(cycles) for cycles in re.findall(r'"estimated_cycles":"(\d+)"', text)]
+
+
+def vmem_bytes(text):
+    return [
+        int(size) for size in re.findall(r'"memory_space":"1","offset":"\d+","size":"(\d+)"', text)
+    ]
+
+
+def clean_environment(**changes):
+    """The environment of a user who has set nothing for JAX."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
+    return {**kept, **changes}
