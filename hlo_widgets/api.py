@@ -1,0 +1,161 @@
+"""The functions that notebooks call; each takes a module in any form that a user has it in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hlo_widgets import tables
+from hlo_widgets.compiler import CompilationResult, compile_for
+from hlo_widgets.drawing import render_dot
+from hlo_widgets.errors import HloLookupError, NotCompilableError
+from hlo_widgets.graph import ViewState, build_graph, graph_to_dot
+from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
+from hlo_widgets.hlo import HloModule, parse_hlo_module, read_hlo
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from hlo_widgets.widgets import Explorer
+
+__all__ = ["as_module", "cost_table", "explore", "render_svg", "to_dot"]
+
+DEFAULT_TARGET = "v6e"
+
+
+def explore(
+    x: Any,
+    *args: Any,
+    target: str = DEFAULT_TARGET,
+    flags: Mapping[str, Any] | None = None,
+    expanded: Iterable[str] = (),
+    color_by: str = "kind",
+    node_limit: int = DEFAULT_NODE_LIMIT,
+    **kwargs: Any,
+) -> Explorer:
+    """Show a compiled program as a graph, a table and details, linked.
+
+    Args:
+        x: A module, a `CompilationResult`, the path of a file, HLO text, or a function.
+        *args: Arguments of the function, arrays or specs; it is compiled, never run.
+        target: What to compile a function for.
+        flags: Compiler flags for a function.
+        expanded: Names of the instructions that are open at the start.
+        color_by: "kind", "cycles" or "memory".
+        node_limit: The most nodes in one view.
+        **kwargs: Keyword arguments of the function.
+
+    Raises:
+        NotCompilableError: `x` is none of these.
+        HloParseError: The text or file is not HLO.
+        CompileError: The compiler refused the function.
+        HloLookupError: `expanded` names an instruction that is not there.
+    """
+    from hlo_widgets.widgets import Explorer
+
+    if callable(x) and not isinstance(x, HloModule):
+        x = compile_for(x, *args, target=target, flags=flags, **kwargs)
+    elif args or kwargs:
+        raise NotCompilableError("arguments were given, but the first one is not a function")
+    compiled = isinstance(x, CompilationResult)
+    return Explorer(
+        as_module(x),
+        target=x.target if compiled else None,
+        versions=x.versions if compiled else None,
+        expanded=expanded,
+        color_by=color_by,
+        node_limit=node_limit,
+    )
+
+
+def cost_table(x: Any) -> pd.DataFrame:
+    """Return one row for each instruction that does work; see `hlo_widgets.tables.cost_table`.
+
+    Args:
+        x: A module, a `CompilationResult`, the path of a file, or HLO text.
+    """
+    if isinstance(x, CompilationResult):
+        return tables.cost_table(x.module, target=x.target, versions=x.versions)
+    return tables.cost_table(as_module(x))
+
+
+def to_dot(
+    x: Any,
+    expanded: Iterable[str] = (),
+    color_by: str = "kind",
+    theme: str = "light",
+    node_limit: int = DEFAULT_NODE_LIMIT,
+) -> str:
+    """Return the graph of a module as DOT text.
+
+    Args:
+        x: A module, a `CompilationResult`, the path of a file, or HLO text.
+        expanded: Names of the instructions to show opened.
+        color_by: "kind", "cycles" or "memory".
+        theme: "light" or "dark".
+        node_limit: The most nodes; the graph is built around the costliest when there are more.
+
+    Raises:
+        HloLookupError: `expanded` names an instruction that is not there.
+    """
+    module = as_module(x)
+    ids = frozenset().union(*(_ids_to_open(module, name) for name in expanded))
+    view = ViewState(expanded=ids, color_by=color_by, node_limit=node_limit)
+    return graph_to_dot(build_graph(module, view), theme)
+
+
+def render_svg(
+    x: Any,
+    expanded: Iterable[str] = (),
+    color_by: str = "kind",
+    theme: str = "light",
+    node_limit: int = DEFAULT_NODE_LIMIT,
+) -> str:
+    """Return the graph of a module as SVG text; arguments as `to_dot`.
+
+    Raises:
+        DrawingError: The layout program is missing or failed.
+    """
+    return render_dot(to_dot(x, expanded, color_by, theme, node_limit))
+
+
+def as_module(x: Any) -> HloModule:
+    """Return the module of anything that holds one.
+
+    Args:
+        x: A module, a `CompilationResult`, the path of a file, or HLO text.
+
+    Raises:
+        NotCompilableError: `x` is none of these.
+        HloParseError: The text is not HLO.
+        OSError: The file cannot be read.
+    """
+    if isinstance(x, HloModule):
+        return x
+    if isinstance(x, CompilationResult):
+        return x.module
+    if isinstance(x, str) and _is_hlo_text(x):
+        return parse_hlo_module(x)
+    if isinstance(x, str | os.PathLike):
+        return read_hlo(x)
+    raise NotCompilableError(
+        f"a {type(x).__name__} is neither HLO (a module, a compiled result, text, a file's path)"
+        " nor a function with its arguments"
+    )
+
+
+def _is_hlo_text(text: str) -> bool:
+    """Return whether a string is HLO rather than a path: no path has a line break or ` = `."""
+    return "\n" in text or " = " in text or text.lstrip().startswith("HloModule")
+
+
+def _ids_to_open(module: HloModule, name: str) -> frozenset[str]:
+    """Return the id of an instruction and of everything that it lies in."""
+    from hlo_widgets.graph.paths import id_of, surrounding_ids
+
+    instruction = module.instruction(name.rpartition("/")[2])
+    node_id = id_of(module.entry_computation, instruction)
+    if node_id is None:
+        raise HloLookupError("instruction that a graph can show called", name)
+    return frozenset({node_id}) | surrounding_ids(node_id)

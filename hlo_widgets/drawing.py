@@ -1,0 +1,194 @@
+"""The only place that runs Graphviz: DOT text in, SVG or positions out.
+
+The program is the one named in the environment variable `HLO_WIDGETS_DOT`, else the one that the
+`graphviz-pure` wheel brings, else `dot` on the PATH. All speak dot's command line, read DOT from
+standard input and write to standard output. It runs as a child process with a time limit.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import math
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from hlo_widgets.errors import DrawingError
+from hlo_widgets.graph import Graph, graph_to_dot
+from hlo_widgets.graph.dot import dot_names
+
+__all__ = ["Box", "Layout", "lay_out", "render_dot", "layout_program"]
+
+PROGRAM_VARIABLE = "HLO_WIDGETS_DOT"
+
+TIME_LIMIT_SECONDS = 30.0
+"""Longest a layout may take; a view within the default node limit takes under half a second."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """Where one node or cluster lies, in points, origin at the top left of the picture."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Positions of a picture, in points (drawn one point to one CSS pixel).
+
+    Attributes:
+        width: Width of the whole picture.
+        height: Height of the whole picture.
+        boxes: The box of every node and cluster, by id.
+        edges: For each edge of the graph, in its order, an SVG path that ends at the arrow's tip,
+            and the place of the label at its head (None where it has none).
+    """
+
+    width: float
+    height: float
+    boxes: dict[str, Box]
+    edges: list[tuple[str, tuple[float, float] | None]]
+
+
+@lru_cache(maxsize=1)
+def _bundled_program() -> str | None:
+    try:
+        files = importlib.metadata.files("graphviz-pure") or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if file.name in ("graphviz-pure", "graphviz-pure.exe"):
+            path = os.path.realpath(file.locate())
+            return path if os.access(path, os.X_OK) else None
+    return None
+
+
+def layout_program() -> str:
+    """Return the path of the layout program that will be run.
+
+    Raises:
+        DrawingError: There is none.
+    """
+    program = os.environ.get(PROGRAM_VARIABLE) or _bundled_program() or shutil.which("dot")
+    if program is None:
+        raise DrawingError(
+            "graphviz", "no layout program was found. Install one: pip install graphviz-pure"
+        )
+    return program
+
+
+def render_dot(dot: str, output: str = "svg", time_limit: float = TIME_LIMIT_SECONDS) -> str:
+    """Run the layout program on DOT text.
+
+    Args:
+        dot: DOT text.
+        output: Output format by the program's own name, such as "svg" or "json0".
+        time_limit: Seconds after which the program is ended.
+
+    Raises:
+        DrawingError: The program is missing, failed, or was ended at the time limit.
+    """
+    program = layout_program()
+    name = os.path.basename(program)
+    try:
+        done = subprocess.run(
+            [program, "-Kdot", f"-T{output}"],
+            input=dot.encode("utf-8", "replace"),
+            capture_output=True,
+            timeout=time_limit,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        reason = (
+            f"the layout was not ready after {time_limit:g} s and was ended."
+            " Open less at once, or lower the node limit"
+        )
+        raise DrawingError(name, reason) from None
+    except OSError as error:
+        raise DrawingError(program, f"cannot be run: {error.strerror}") from None
+    if done.returncode != 0:
+        stderr = done.stderr.decode("utf-8", "replace")[-2000:]
+        raise DrawingError(name, f"ended with exit status {done.returncode}", stderr)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def lay_out(graph: Graph, time_limit: float = TIME_LIMIT_SECONDS) -> Layout:
+    """Return where Graphviz puts the nodes, clusters and edges of a picture.
+
+    Raises:
+        DrawingError: As `render_dot`, or the program's answer cannot be understood.
+    """
+    answer = render_dot(graph_to_dot(graph), "json0", time_limit)
+    try:
+        return _read_layout(graph, json.loads(answer))
+    except (KeyError, ValueError, IndexError) as error:
+        name = os.path.basename(layout_program())
+        raise DrawingError(name, f"gave a layout that cannot be read ({error!r})") from None
+
+
+def _read_layout(graph: Graph, answer: dict[str, Any]) -> Layout:
+    _, _, width, height = _numbers(answer["bb"])
+    boxes = {}
+    objects = {item["name"]: item for item in answer.get("objects", ())}
+    for node_id, name in dot_names(graph).items():
+        item = objects.get(name)
+        if item is not None and ("pos" in item or "bb" in item):
+            boxes[node_id] = _box(item, height)
+    by_id = {edge["id"]: edge for edge in answer.get("edges", ())}
+    edges = [_edge(by_id[f"e{number}"], height) for number in range(len(graph.edges))]
+    return Layout(width, height, boxes, edges)
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(number) for number in text.split(",")]
+
+
+def _box(item: dict[str, Any], height: float) -> Box:
+    if "bb" in item:
+        left, bottom, right, top = _numbers(item["bb"])
+        return Box(left, height - top, right - left, top - bottom)
+    x, y = _numbers(item["pos"])
+    wide, high = float(item["width"]) * 72, float(item["height"]) * 72
+    return Box(x - wide / 2, height - y - high / 2, wide, high)
+
+
+def _edge(item: dict[str, Any], height: float) -> tuple[str, tuple[float, float] | None]:
+    tip = None
+    points = []
+    for part in item["pos"].split():
+        marked = part.startswith(("e,", "s,"))
+        x, y = _numbers(part[2:] if marked else part)
+        if part.startswith("e,"):
+            tip = (x, height - y)
+        elif not marked:
+            points.append((x, height - y))
+    path = f"M{points[0][0]:.1f} {points[0][1]:.1f}C" + " ".join(
+        f"{x:.1f} {y:.1f}" for x, y in points[1:]
+    )
+    if tip is None:
+        tip = points[-1]
+    else:
+        path += f"L{tip[0]:.1f} {tip[1]:.1f}"
+    return path, _beside(points[-2], tip) if "headlabel" in item else None
+
+
+def _beside(before: tuple[float, float], tip: tuple[float, float]) -> tuple[float, float]:
+    """Return the place of a head label: a little back from the tip and aside of the line.
+
+    Graphviz's own place often lies on the line or on the arrow head.
+    """
+    across, down = tip[0] - before[0], tip[1] - before[1]
+    length = math.hypot(across, down) or 1.0
+    along_x, along_y = across / length, down / length
+    back, aside = 12.0, 8.0
+    return (
+        tip[0] - along_x * back + along_y * aside,
+        tip[1] - along_y * back - along_x * aside,
+    )

@@ -1,0 +1,131 @@
+"""The picture as DOT text, written with the quoting of the `graphviz` package.
+
+Names of nodes and clusters are numbers (`n0`, `cluster_0`), never text of the program: what an HLO file
+says can only appear inside a quoted, escaped label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import graphviz
+
+from hlo_widgets.graph.model import Cluster, Edge, Graph, Node
+from hlo_widgets.graph.style import SCALE_COLORS, STYLES
+
+__all__ = ["QUICK_FROM_NODES", "colors_of", "dot_names", "graph_to_dot"]
+
+QUICK_FROM_NODES = 120
+"""Views with more nodes are laid out with the quick settings: many times faster, more crossings."""
+
+_FONT = "Arimo"  # Metrics of Arial and Liberation Sans, so that browsers draw what was measured.
+_QUICK = {
+    "nslimit": "2",
+    "nslimit1": "2",
+    "mclimit": ".22",
+    "searchsize": "20",
+    "remincross": "false",
+    "splines": "line",
+}
+_EDGE_STYLES = {"data": {}, "binding": {"style": "dashed"}, "control": {"style": "dotted"}}
+
+
+def graph_to_dot(graph: Graph, theme: str = "light") -> str:
+    """Return DOT text of a picture.
+
+    Args:
+        graph: The picture.
+        theme: "light" or "dark".
+    """
+    names = dot_names(graph)
+    dot = graphviz.Digraph("hlo", graph_attr=_graph_attributes(graph, theme))
+    line = "#5f6b76" if theme == "light" else "#9aa5b1"
+    dot.attr("node", shape="box", fontname=_FONT, fontsize="12", height="0.3", margin="0.11,0.06")
+    dot.attr("edge", fontname=_FONT, fontsize="10", color=line, fontcolor=line, arrowsize="0.7")
+    for node in graph.nodes:
+        _write_node(dot, node, names, theme)
+    for cluster in graph.clusters:
+        _write_cluster(dot, cluster, names, theme)
+    for number, edge in enumerate(graph.edges):
+        _write_edge(dot, edge, number, names)
+    return str(dot.source)
+
+
+def dot_names(graph: Graph) -> dict[str, str]:
+    """Return the DOT name of every node and cluster, by its id in the picture."""
+    names = {node.id: f"n{number}" for number, node in enumerate(graph.all_nodes())}
+    names.update(
+        {cluster.id: f"cluster_{number}" for number, cluster in enumerate(graph.all_clusters())}
+    )
+    return names
+
+
+def colors_of(style: str, fill_share: float | None, theme: str) -> tuple[str, str, str]:
+    """Return fill, stroke and text colour of a style in a theme, on the cycles scale where asked."""
+    fill, stroke, text = getattr(STYLES[style], theme)
+    if fill_share is not None:
+        steps = SCALE_COLORS[theme]
+        fill, text = steps[min(int(fill_share * len(steps)), len(steps) - 1)]
+    return fill, stroke, text
+
+
+def _graph_attributes(graph: Graph, theme: str) -> dict[str, str]:
+    attributes = {
+        "bgcolor": "#ffffff" if theme == "light" else "#1b1e21",
+        "ranksep": "0.35",
+        "nodesep": "0.25",
+    }
+    if sum(1 for _ in graph.all_nodes()) > QUICK_FROM_NODES:
+        attributes |= _QUICK
+    return attributes
+
+
+def _label(lines: Sequence[str]) -> str:
+    return "\n".join(graphviz.escape(line) for line in lines)
+
+
+def _write_node(dot: graphviz.Digraph, node: Node, names: dict[str, str], theme: str) -> None:
+    fill, stroke, text = colors_of(node.style, node.fill_share, theme)
+    rounded = node.expandable or node.style == "note"
+    style = "filled,rounded" if rounded else "filled"
+    if node.style == "note":
+        style += ",dashed"
+    dot.node(
+        names[node.id],
+        _label(node.lines + (("ROOT",) if node.is_root else ())),
+        style=style,
+        fillcolor=fill,
+        color=stroke,
+        fontcolor=text,
+        penwidth="1.6" if node.expandable or node.is_root else "1",
+    )
+
+
+def _write_cluster(
+    dot: graphviz.Digraph, cluster: Cluster, names: dict[str, str], theme: str
+) -> None:
+    fill, stroke, _ = colors_of(cluster.style, None, theme)
+    with dot.subgraph(name=names[cluster.id]) as inner:
+        inner.attr(
+            label=_label(cluster.lines),
+            style="rounded,filled" if cluster.instruction is not None else "rounded",
+            color=stroke,
+            fillcolor=fill + "40",
+            fontname=_FONT,
+            fontsize="12",
+            fontcolor="#1f2328" if theme == "light" else "#e6e9ec",
+            margin="10",
+            penwidth="1.6",
+        )
+        for node in cluster.nodes:
+            _write_node(inner, node, names, theme)
+        for child in cluster.clusters:
+            _write_cluster(inner, child, names, theme)
+
+
+def _write_edge(dot: graphviz.Digraph, edge: Edge, number: int, names: dict[str, str]) -> None:
+    # The layout program gives edges back in an order of its own: the id says which is which.
+    attributes = {"id": f"e{number}", **_EDGE_STYLES[edge.kind]}
+    if edge.label:
+        attributes["headlabel"] = graphviz.escape(edge.label)
+    dot.edge(names[edge.tail], names[edge.head], **attributes)

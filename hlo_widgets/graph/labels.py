@@ -1,0 +1,130 @@
+"""The words in a box."""
+
+from __future__ import annotations
+
+from hlo_widgets.analysis import (
+    cost_estimate,
+    is_work,
+    memory_space_words,
+    module_platform,
+    vmem_use,
+)
+from hlo_widgets.graph.folding import async_start_of, trivial_reducer
+from hlo_widgets.hlo import HloInstruction, HloModule, Shape
+
+__all__ = ["Labels", "bytes_in_words", "one_line"]
+
+LONGEST_NAME = 34
+"""Characters of a name in a box; arbitrary, about the width of the widest line of figures."""
+
+LONGEST_LINE = 42
+"""Characters of any other line in a box; arbitrary."""
+
+
+def one_line(text: str, longest: int = LONGEST_LINE) -> str:
+    """Return text as one line of at most `longest` characters that no renderer can misread.
+
+    Control characters are written as escapes. What does not fit is cut in the middle, where two
+    names of one program differ least.
+    """
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    if len(text) <= longest:
+        return text
+    head = (longest - 3) * 2 // 3
+    return text[:head] + "..." + text[len(text) - (longest - 3 - head) :]
+
+
+def bytes_in_words(count: int) -> str:
+    """Return a byte count in the largest binary unit of which it has at least one: `1.09 MiB`."""
+    amount = float(count)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if amount < 1024:
+            return f"{count} {unit}" if unit == "bytes" else f"{amount:.4g} {unit}"
+        amount /= 1024
+    return f"{amount:.4g} TiB"
+
+
+class Labels:
+    """Writes the labels of one module's instructions.
+
+    Args:
+        module: The module; which platform it is for decides the words for memory spaces.
+    """
+
+    def __init__(self, module: HloModule) -> None:
+        self._platform = module_platform(module)
+        # Where no instruction has a figure, as before code generation, saying so in each box is noise.
+        self._has_figures = any(
+            cost_estimate(instruction).estimated_cycles is not None
+            for instruction in module.instructions()
+        )
+
+    def box(self, instruction: HloInstruction, *, in_body: bool) -> tuple[str, ...]:
+        """Return the lines of the box of an instruction, the first one its name.
+
+        Args:
+            instruction: What the box stands for.
+            in_body: Whether it stands in the body of a fusion, where no op has figures of its own.
+        """
+        lines = [one_line(instruction.name, LONGEST_NAME)]
+        what = self._what_it_does(instruction)
+        if what != instruction.opcode or not instruction.name.startswith(instruction.opcode):
+            lines.append(one_line(what))
+        if instruction.opcode == "fusion":
+            count = sum(len(body.instructions) for body in instruction.called_computations)
+            lines.append(f"{count} op{'s' if count != 1 else ''} inside")
+        else:
+            lines.append(one_line(self._shape(instruction.shape)))
+        figures = () if in_body else self._figures(instruction)
+        return (*lines, *figures)
+
+    def title(self, instruction: HloInstruction) -> tuple[str, ...]:
+        """Return the lines above the frame of an opened instruction."""
+        lines = one_line(instruction.name, LONGEST_NAME), one_line(self._what_it_does(instruction))
+        return (*lines, *self._figures(instruction))
+
+    def _figures(self, instruction: HloInstruction) -> tuple[str, ...]:
+        if not (self._has_figures and is_work(instruction)):
+            return ()
+        cycles = cost_estimate(instruction).estimated_cycles
+        vmem = vmem_use(instruction).vmem_bytes
+        line = "cycles not known" if cycles is None else f"{cycles:,} cycles"
+        return (f"{line}, VMEM {bytes_in_words(vmem)}" if vmem is not None else line,)
+
+    def _what_it_does(self, instruction: HloInstruction) -> str:
+        opcode = instruction.opcode
+        if opcode == "fusion":
+            kind = instruction.fusion_kind or "fusion of no stated kind"
+            body = instruction.called_computations
+            return f"{kind}, root {body[0].root_instruction.opcode}" if body else str(kind)
+        start = async_start_of(instruction)
+        if start is not None:
+            return self._transfer(start, instruction)
+        if opcode == "parameter":
+            return f"parameter {instruction.parameter_number}"
+        if opcode == "constant":
+            return f"constant {instruction.literal}"
+        if opcode == "custom-call":
+            target = instruction.attributes.get("custom_call_target", "").strip('"')
+            return f"custom-call {target}".rstrip()
+        if opcode == "get-tuple-element":
+            return f"element {instruction.attributes.get('index', '?')} of a tuple"
+        reducer = trivial_reducer(instruction)
+        return f"{opcode} {reducer}" if reducer else opcode
+
+    def _transfer(self, start: HloInstruction, done: HloInstruction) -> str:
+        what = start.opcode.removesuffix("-start")
+        if what not in ("copy", "slice", "dynamic-slice") or not start.operands:
+            return f"{what} (start to done)"
+        moved_from = start.operands[0].shape.memory_space
+        return f"{what} {self._space(moved_from)} -> {self._space(done.shape.memory_space)}"
+
+    def _space(self, memory_space: int) -> str:
+        return memory_space_words(memory_space, self._platform)
+
+    def _shape(self, shape: Shape) -> str:
+        if shape.is_tuple:
+            return f"tuple of {len(shape.tuple_shapes)}"
+        text = shape.to_string(with_layout=False)
+        return f"{text} in {self._space(shape.memory_space)}" if shape.memory_space else text

@@ -1,0 +1,126 @@
+"""The picture as data: nodes, clusters and edges, before any layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from hlo_widgets.hlo import HloInstruction
+
+__all__ = ["Cluster", "Edge", "Graph", "LegendEntry", "Node"]
+
+
+@dataclass(frozen=True)
+class Node:
+    """One box.
+
+    Attributes:
+        id: Its place in the view, unique there and the same in every view of the module.
+        instruction: What it stands for; of a start/done pair the done, None for a note such as
+            "57 more" that stands for what the view left out.
+        lines: The label, first line the name.
+        style: A key of `style.STYLES`.
+        members: Names of the instructions that the box stands for.
+        expandable: Whether it has called computations that can be opened.
+        is_root: Whether it is the ROOT of its computation.
+        fill_share: Position on the colour scale, 0 to 1, in views coloured by a figure; else None.
+        leads_to: Of a note, the id of the node to build the view around next; else None.
+    """
+
+    id: str
+    instruction: HloInstruction | None
+    lines: tuple[str, ...]
+    style: str
+    members: tuple[str, ...] = ()
+    expandable: bool = False
+    is_root: bool = False
+    fill_share: float | None = None
+    leads_to: str | None = None
+
+
+@dataclass
+class Cluster:
+    """An opened instruction: a frame with a title around the computations that it calls.
+
+    Attributes:
+        id: The id of the node that was opened, or that id and the computation's name for one of
+            several computations inside it.
+        instruction: The instruction that was opened; None for an inner frame of one computation.
+        lines: The title.
+        style: A key of `style.STYLES`.
+        nodes: Boxes directly inside.
+        clusters: Frames directly inside.
+        members: Names of the instructions that the frame stands for.
+    """
+
+    id: str
+    instruction: HloInstruction | None
+    lines: tuple[str, ...]
+    style: str
+    nodes: list[Node] = field(default_factory=list)
+    clusters: list[Cluster] = field(default_factory=list)
+    members: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One arrow from a producer to a consumer.
+
+    Attributes:
+        tail: Id of the producing node.
+        head: Id of the consuming node.
+        label: Operand number at the head where the consumer has several operands, else "".
+        kind: "data", "binding" (operand to the parameter that reads it) or "control".
+        via: What the arrow passes through, folded into it: ("get-tuple-element index 1",).
+    """
+
+    tail: str
+    head: str
+    label: str = ""
+    kind: str = "data"
+    via: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LegendEntry:
+    """One line of the legend: a style that the view uses and what it means."""
+
+    style: str
+    label: str
+
+
+@dataclass
+class Graph:
+    """A view of one computation with some instructions opened.
+
+    Attributes:
+        computation: Name of the computation drawn.
+        nodes: Boxes outside every frame.
+        clusters: Opened instructions.
+        edges: All arrows.
+        legend: The styles in use, in a fixed order.
+        left_out: Number of drawable instructions of the computation that the node limit left out.
+        focus: Id of the node that the view is built around, None when nothing was left out.
+    """
+
+    computation: str
+    nodes: list[Node]
+    clusters: list[Cluster]
+    edges: list[Edge]
+    legend: tuple[LegendEntry, ...] = ()
+    left_out: int = 0
+    focus: str | None = None
+
+    def all_clusters(self) -> Iterator[Cluster]:
+        """Yield every frame, outer before inner."""
+        waiting = list(reversed(self.clusters))
+        while waiting:
+            cluster = waiting.pop()
+            yield cluster
+            waiting.extend(reversed(cluster.clusters))
+
+    def all_nodes(self) -> Iterator[Node]:
+        """Yield every box, those outside the frames first."""
+        yield from self.nodes
+        for cluster in self.all_clusters():
+            yield from cluster.nodes

@@ -1,0 +1,176 @@
+"""How each class of instruction looks, in the light and the dark theme.
+
+The op classes and their light colours follow XLA's own graph dumper, so that people who know its
+pictures read ours. XLA gives every fusion one grey; here a fusion is coloured by its kind, with four
+fills of the Okabe-Ito palette's hues, which stay apart for the common kinds of colour blindness.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hlo_widgets.hlo import HloInstruction
+
+__all__ = ["SCALE_COLORS", "STYLES", "Style", "style_key"]
+
+
+@dataclass(frozen=True)
+class Style:
+    """Colours of one class of node.
+
+    Attributes:
+        meaning: What the class is, for the legend.
+        light: Fill, stroke and text colour on a light page.
+        dark: The same on a dark page.
+    """
+
+    meaning: str
+    light: tuple[str, str, str]
+    dark: tuple[str, str, str]
+
+
+# In the order of the legend.
+STYLES: dict[str, Style] = {
+    "kLoop": Style(
+        "kLoop fusion", ("#9fd3f5", "#2f7fb0", "#10222e"), ("#1d5b84", "#6db7e4", "#f2f8fc")
+    ),
+    "kInput": Style(
+        "kInput fusion", ("#f8cb7a", "#b57b13", "#2b1d02"), ("#80560a", "#e5ae4c", "#fff8ea")
+    ),
+    "kOutput": Style(
+        "kOutput fusion", ("#86d9bc", "#14805f", "#04261b"), ("#0d6249", "#4cc49d", "#effcf7")
+    ),
+    "kCustom": Style(
+        "kCustom fusion", ("#eeb0d3", "#a8487f", "#2f0c20"), ("#7d2f5c", "#dd86b8", "#fff2f9")
+    ),
+    "fusion": Style(
+        "fusion of no stated kind",
+        ("#cfd8dc", "#78909c", "#000000"),
+        ("#44545c", "#90a4ae", "#ffffff"),
+    ),
+    "matrix": Style(
+        "dot, convolution, FFT",
+        ("#1565c0", "#003c8f", "#ffffff"),
+        ("#1565c0", "#8ab8f2", "#ffffff"),
+    ),
+    "reduction": Style(
+        "reduce, scatter, gather",
+        ("#e1bee7", "#9d78a6", "#000000"),
+        ("#5c3a66", "#b78cc2", "#ffffff"),
+    ),
+    "collective": Style(
+        "collective, send, receive",
+        ("#bcaaa4", "#8c7b75", "#000000"),
+        ("#5d4a43", "#b39c93", "#ffffff"),
+    ),
+    "call": Style(
+        "call, loop, custom call",
+        ("#2e7d32", "#005005", "#ffffff"),
+        ("#2e7d32", "#7fc583", "#ffffff"),
+    ),
+    "movement": Style(
+        "copy, transpose, reshape",
+        ("#c8e6c9", "#7fa581", "#000000"),
+        ("#2c4d2e", "#84b386", "#ffffff"),
+    ),
+    "broadcast": Style(
+        "broadcast, update slice",
+        ("#fff9c4", "#b3ad72", "#000000"),
+        ("#55501f", "#b3ad72", "#ffffff"),
+    ),
+    "elementwise": Style(
+        "elementwise and other ops",
+        ("#ffffff", "#9e9e9e", "#000000"),
+        ("#33373b", "#8b9096", "#ffffff"),
+    ),
+    "parameter": Style(
+        "parameter", ("#ffe0b2", "#c59b56", "#000000"), ("#5a431f", "#c59b56", "#ffffff")
+    ),
+    "constant": Style(
+        "constant", ("#f5f5f5", "#bdbdbd", "#424242"), ("#26292c", "#6d7277", "#d8dadc")
+    ),
+    "missing": Style(
+        "operand that the text does not define",
+        ("#ffffff", "#d32f2f", "#b71c1c"),
+        ("#33373b", "#ef5350", "#ff8a80"),
+    ),
+    "note": Style(
+        "left out of this view",
+        ("#ffffff", "#9e9e9e", "#616161"),
+        ("#1f2225", "#8b9096", "#b8bcc0"),
+    ),
+    "unknown": Style(
+        "no figure", ("#f5f5f5", "#bdbdbd", "#424242"), ("#26292c", "#6d7277", "#d8dadc")
+    ),
+    "scale": Style(
+        "share of all estimated cycles",
+        ("#fdd49e", "#b5601f", "#000000"),
+        ("#8c3b10", "#f0a06a", "#ffffff"),
+    ),
+    "hbm": Style(
+        "output in HBM or main memory",
+        ("#d9e2ec", "#6b7d90", "#000000"),
+        ("#3a4753", "#93a7bb", "#ffffff"),
+    ),
+    "vmem": Style(
+        "output in VMEM", ("#9fd3f5", "#2f7fb0", "#10222e"), ("#1d5b84", "#6db7e4", "#f2f8fc")
+    ),
+    "other_memory": Style(
+        "output in another memory space",
+        ("#f8cb7a", "#b57b13", "#2b1d02"),
+        ("#80560a", "#e5ae4c", "#fff8ea"),
+    ),
+}
+
+SCALE_COLORS = {
+    "light": (
+        ("#fff7ec", "#000000"),
+        ("#fee0b6", "#000000"),
+        ("#fdb863", "#000000"),
+        ("#e08214", "#000000"),
+        ("#b35806", "#ffffff"),
+    ),
+    "dark": (
+        ("#3b2f22", "#ffffff"),
+        ("#5c4220", "#ffffff"),
+        ("#8a5a14", "#ffffff"),
+        ("#c0741a", "#ffffff"),
+        ("#f09a3a", "#000000"),
+    ),
+}
+"""Fill and text of five equal steps of the cycles scale, from none to all of the module's cycles."""
+
+_CLASSES = {
+    "matrix": "dot convolution ragged-dot scaled-dot fft triangular-solve cholesky",
+    "reduction": (
+        "reduce reduce-window scatter select-and-scatter gather batch-norm-training "
+        "batch-norm-inference batch-norm-grad sort topk"
+    ),
+    "collective": (
+        "all-reduce all-gather all-to-all ragged-all-to-all reduce-scatter collective-permute "
+        "collective-broadcast send recv send-done recv-done infeed outfeed partition-id replica-id"
+    ),
+    "call": "call conditional custom-call while map async-start async-done async-update",
+    "movement": "concatenate dynamic-slice reshape reverse transpose copy bitcast slice-done copy-done",
+    "broadcast": "broadcast dynamic-update-slice",
+    "parameter": "parameter",
+    "constant": "constant",
+    "missing": "missing",
+}
+_STYLE_OF_OPCODE = {op: key for key, opcodes in _CLASSES.items() for op in opcodes.split()}
+
+
+def style_key(instruction: HloInstruction) -> str:
+    """Return the key in `STYLES` for an instruction, by fusion kind, else by class of opcode.
+
+    An opcode nobody has told us of is drawn as an elementwise op: white.
+    """
+    if instruction.opcode == "fusion":
+        kind = instruction.fusion_kind
+        return str(kind) if kind is not None and str(kind) in STYLES else "fusion"
+    opcode = instruction.opcode
+    # A start and its done take the class of what they do.
+    for candidate in (opcode, opcode.removesuffix("-start"), opcode.removesuffix("-done")):
+        if candidate in _STYLE_OF_OPCODE:
+            return _STYLE_OF_OPCODE[candidate]
+    return "elementwise"

@@ -1,0 +1,99 @@
+"""The cost table as a widget: sort, filter, select one row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from itables.javascript import JavascriptFunction
+from itables.widget import ITable
+
+__all__ = ["MAIN_COLUMNS", "MOST_ROWS", "cost_view", "shown_rows"]
+
+MAIN_COLUMNS = {
+    "name": "name",
+    "fusion_kind": "kind",
+    "root_opcode": "root",
+    "instruction_count": "ops",
+    "trip_count": "runs",
+    "estimated_cycles": "cycles",
+    "cycles_share": "share %",
+    "vmem_bytes": "VMEM bytes",
+    "bytes_in": "bytes in",
+    "bytes_out": "bytes out",
+    "output_memory_space": "output in",
+    "source": "source",
+}
+"""The columns shown, with their titles: what fits a notebook's width. `cost_table` has them all."""
+
+MOST_ROWS = 5_000
+"""Rows sent to the browser; arbitrary, a table of that size opens within a second."""
+
+_NUMBERS = {"ops", "runs", "cycles", "share %", "VMEM bytes", "bytes in", "bytes out"}
+_NOT_KNOWN = "not known"
+# A fusion alone has a body to count; for other rows an empty cell says "does not apply".
+_EMPTY_CELL = {"ops": "", "root": ""}
+
+
+def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that the widget shows: all, or the costliest `MOST_ROWS`, in program order."""
+    if len(table) <= MOST_ROWS:
+        return table
+    costliest = table["cycles_share"].sort_values(ascending=False, na_position="last").index
+    return table.loc[sorted(costliest[:MOST_ROWS])]
+
+
+def cost_view(table: pd.DataFrame) -> ITable:
+    """Return the table widget of a cost table.
+
+    Args:
+        table: What `cost_table` gives, at most `MOST_ROWS` rows.
+    """
+    frame = _readable(table)
+    return ITable(
+        frame,
+        select="single",
+        selected_rows=[],
+        showIndex=False,
+        maxBytes=0,
+        maxRows=0,
+        allow_html=False,
+        format_floats_in_python=False,
+        columnDefs=_column_definitions(list(frame.columns)),
+        order=[],
+        paging=len(frame) > 100,
+        pageLength=10,
+        classes="display compact nowrap hw-table",
+        style="width:100%;margin:0",
+        layout={"topStart": "search" if len(frame) > 10 else None, "topEnd": None},
+    )
+
+
+def _readable(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the main columns as the widget takes them: floats with NaN, and text."""
+    table = table.assign(
+        fusion_kind=table["fusion_kind"].fillna(table["opcode"]),
+        cycles_share=(table["cycles_share"] * 100).round(1),
+    )
+    frame = table[list(MAIN_COLUMNS)].rename(columns=MAIN_COLUMNS)
+    for column in frame.columns:
+        if column in _NUMBERS:
+            # itables sends a missing integer as text, which would sort the column as text.
+            frame[column] = frame[column].astype("float64")
+        else:
+            frame[column] = frame[column].fillna(_EMPTY_CELL.get(column, _NOT_KNOWN))
+    return frame if (frame["runs"] != 1).any() else frame.drop(columns="runs")
+
+
+def _column_definitions(columns: list[str]) -> list[dict[str, Any]]:
+    definitions = []
+    for index, column in enumerate(columns):
+        if column in _NUMBERS:
+            missing = _EMPTY_CELL.get(column, _NOT_KNOWN)
+            # Our own constants only: nothing of the program's text becomes code.
+            render = JavascriptFunction(
+                "function (value, type) { return type !== 'display' ? value"
+                f" : value === null ? '{missing}' : value.toLocaleString('en-US'); }}"
+            )
+            definitions.append({"targets": index, "render": render, "className": "dt-right"})
+    return definitions

@@ -1,0 +1,120 @@
+// The facts about the selected op. All text from the program is set with textContent.
+// Model traits read: detail. Messages sent: {type: "go", id}.
+
+/** Make an element with a class, text and children. @returns {HTMLElement} */
+function make(tag, className = "", text = "", ...children) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  element.textContent = text;
+  element.append(...children);
+  return element;
+}
+
+/** Whether the page around is dark: JupyterLab says so, elsewhere the background's brightness does. */
+function isDark(el) {
+  const lab = document.body.dataset.jpThemeLight;
+  if (lab !== undefined) return lab === "false";
+  for (let node = el; node; node = node.parentElement) {
+    const parts = getComputedStyle(node).backgroundColor.match(/[\d.]+/g)?.map(Number);
+    if (parts && (parts.length < 4 || parts[3] > 0)) {
+      return 0.299 * parts[0] + 0.587 * parts[1] + 0.114 * parts[2] < 128;
+    }
+  }
+  return matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+/** A JSON value as a tree that opens by a click; children are made when it is first opened. */
+function tree(key, value) {
+  if (value === null || typeof value !== "object") {
+    const row = make("div", "hw-leaf", "", make("span", "hw-field", key === null ? "" : `${key}: `));
+    row.append(make("span", "hw-value", value === null ? "null" : String(value)));
+    return row;
+  }
+  const entries = Object.entries(value);
+  if (!entries.length) return tree(key, Array.isArray(value) ? "[ ]" : "{ }");
+  const branch = make("details", "hw-branch");
+  const count = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`;
+  branch.append(make("summary", "", `${key ?? ""} ${count}`));
+  branch.addEventListener("toggle", () => {
+    if (branch.children.length === 1) branch.append(...entries.map(([name, inner]) => tree(name, inner)));
+  });
+  return branch;
+}
+
+function section(title, ...children) {
+  return make("section", "", "", make("h4", "", title), ...children);
+}
+
+function render({ model, el }) {
+  const root = make("div", "hw-detail");
+  root.dataset.lmSuppressShortcuts = "true";
+  root.setAttribute("aria-label", "Details of the selected op");
+  el.append(root);
+
+  function link({ id, name, about }) {
+    const button = make("button", "hw-link", name);
+    button.type = "button";
+    button.title = about;
+    button.dataset.id = id;
+    button.addEventListener("click", () => model.send({ type: "go", id }));
+    return button;
+  }
+
+  function linkList(title, { shown, left_out }) {
+    if (!shown.length) return section(`${title}: none`);
+    const list = make("ul");
+    for (const item of shown) list.append(make("li", "", "", link(item), make("span", "hw-about", ` ${item.about}`)));
+    if (left_out) list.append(make("li", "hw-about", `and ${left_out.toLocaleString()} more`));
+    return section(`${title} (${(shown.length + left_out).toLocaleString()})`, list);
+  }
+
+  function parameterTable(parameters) {
+    const table = make("table");
+    table.append(make("tr", "", "", make("th", "", "#"), make("th", "", "parameter"), make("th", "", "reads operand")));
+    for (const { number, parameter, operand } of parameters) {
+      const shape = make("div", "hw-about", parameter.about.replace(/^parameter /, ""));
+      table.append(
+        make("tr", "", "", make("td", "", String(number)), make("td", "", "", link(parameter), shape), make("td", "", "", link(operand))),
+      );
+    }
+    return section("Parameters of the body", table);
+  }
+
+  function show() {
+    const detail = model.get("detail");
+    root.dataset.theme = isDark(el) ? "dark" : "light";
+    root.dataset.selected = detail?.name ?? "";
+    if (!detail?.name) {
+      const lines = detail?.summary ?? [];
+      root.replaceChildren(...lines.map((line, n) => make(n ? "p" : "h3", "", line)));
+      return;
+    }
+    const facts = make("dl");
+    for (const [name, value] of detail.facts) facts.append(make("dt", "", name), make("dd", "", value));
+    const parts = [make("h3", "", detail.name), make("p", "hw-subtitle", detail.subtitle), facts];
+    if (detail.parameters.length) parts.push(parameterTable(detail.parameters));
+    else parts.push(linkList("Operands", detail.operands));
+    parts.push(linkList("Users", detail.users));
+    if (detail.calls.length) parts.push(section("Calls", make("p", "hw-code", detail.calls.join(", "))));
+    if (detail.backend_config !== null) {
+      const config = tree("backend_config", detail.backend_config);
+      config.open = true;
+      parts.push(section("Backend config", config));
+    }
+    const source = make("details", "hw-branch", "", make("summary", "", "HLO text"), make("pre", "", detail.text));
+    parts.push(source);
+    root.replaceChildren(...parts);
+    root.scrollTop = 0;
+  }
+
+  model.on("change:detail", show);
+  const themeWatch = new MutationObserver(() => (root.dataset.theme = isDark(el) ? "dark" : "light"));
+  themeWatch.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
+  show();
+  return () => {
+    themeWatch.disconnect();
+    model.off("change:detail", show);
+  };
+}
+
+export default { render };

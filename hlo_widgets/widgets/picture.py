@@ -1,0 +1,95 @@
+"""A laid-out graph as the plain data that the front end draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hlo_widgets.drawing import Layout
+from hlo_widgets.graph import Cluster, Graph, Node, ViewState
+from hlo_widgets.graph.dot import colors_of
+from hlo_widgets.graph.style import SCALE_COLORS, STYLES
+
+__all__ = ["picture_of"]
+
+
+def picture_of(graph: Graph, layout: Layout, view: ViewState, key: str) -> dict[str, Any]:
+    """Return the picture for the front end, positions in CSS pixels.
+
+    Args:
+        graph: What to draw.
+        layout: Where Graphviz put it.
+        view: The view it was built from.
+        key: Says which computation of which module it is; the front end starts anew when it changes.
+    """
+    boxes = [_item(node, layout) for node in graph.all_nodes() if node.id in layout.boxes]
+    frames = [_item(frame, layout) for frame in graph.all_clusters() if frame.id in layout.boxes]
+    return {
+        "key": key,
+        "width": layout.width,
+        "height": layout.height,
+        "boxes": boxes,
+        "frames": frames,
+        "arrows": _arrows(graph, layout),
+        "legend": [{"style": entry.style, "label": entry.label} for entry in graph.legend],
+        "styles": {
+            name: {"light": style.light, "dark": style.dark} for name, style in STYLES.items()
+        },
+        "scale": SCALE_COLORS,
+        "color_by": view.color_by,
+        "show_plumbing": view.show_plumbing,
+        "start": graph.focus or _start(graph),
+        "note": _note(graph),
+    }
+
+
+def _item(item: Node | Cluster, layout: Layout) -> dict[str, Any]:
+    box = layout.boxes[item.id]
+    is_node = isinstance(item, Node)
+    share = item.fill_share if isinstance(item, Node) else None
+    return {
+        "id": item.id,
+        "x": round(box.x, 1),
+        "y": round(box.y, 1),
+        "width": round(box.width, 1),
+        "height": round(box.height, 1),
+        "lines": item.lines,
+        "style": item.style,
+        "members": item.members,
+        "expandable": item.expandable if isinstance(item, Node) else item.instruction is not None,
+        "open": not is_node,
+        "root": isinstance(item, Node) and item.is_root,
+        "share": share,
+        "leads_to": item.leads_to if isinstance(item, Node) else None,
+        "fill": [colors_of(item.style, share, theme)[0] for theme in ("light", "dark")],
+    }
+
+
+def _arrows(graph: Graph, layout: Layout) -> list[dict[str, Any]]:
+    return [
+        {
+            "tail": edge.tail,
+            "head": edge.head,
+            "kind": edge.kind,
+            "label": edge.label,
+            "path": path,
+            "at": at and [round(at[0], 1), round(at[1], 1)],
+        }
+        for edge, (path, at) in zip(graph.edges, layout.edges, strict=True)
+    ]
+
+
+def _start(graph: Graph) -> str | None:
+    """Return the box that a large picture starts on: its root."""
+    roots = [node.id for node in graph.nodes if node.is_root]
+    return roots[0] if roots else None
+
+
+def _note(graph: Graph) -> str:
+    if not graph.left_out:
+        return ""
+    shown = len(graph.nodes) + len(graph.clusters)
+    return (
+        f"{shown:,} boxes around {graph.focus} are shown; {graph.left_out:,} more of"
+        f" {graph.computation} are left out. To get there, click a “+n before” box, select a"
+        " row of the table, or find an op by its name."
+    )

@@ -1,0 +1,47 @@
+"""The picture and the table as plain HTML, for where no kernel runs."""
+
+from __future__ import annotations
+
+import base64
+import html
+
+import pandas as pd
+
+from hlo_widgets.drawing import render_dot
+from hlo_widgets.errors import DrawingError
+from hlo_widgets.graph import ViewState, build_graph, graph_to_dot
+from hlo_widgets.hlo import HloModule
+from hlo_widgets.widgets.cost_view import MAIN_COLUMNS
+
+__all__ = ["static_html"]
+
+MOST_STATIC_ROWS = 50
+"""Rows of the static table; arbitrary, so that a saved notebook stays small."""
+
+
+def static_html(module: HloModule, view: ViewState, table: pd.DataFrame) -> str:
+    """Return an image of the view and the first rows of the table; all text escaped.
+
+    The picture is an `<img>` with its data inside, in which no browser runs anything.
+    """
+    return f"<div>{_image(module, view)}{_table(table)}</div>"
+
+
+def _image(module: HloModule, view: ViewState) -> str:
+    try:
+        svg = render_dot(graph_to_dot(build_graph(module, view)))
+    except DrawingError as error:
+        return f"<pre>{html.escape(str(error))}</pre>"
+    data = base64.b64encode(svg.encode()).decode()
+    name = html.escape(module.name, quote=True)
+    return (
+        f'<img alt="Graph of {name}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
+    )
+
+
+def _table(table: pd.DataFrame) -> str:
+    shown = table[list(MAIN_COLUMNS)].rename(columns=MAIN_COLUMNS).head(MOST_STATIC_ROWS)
+    left_out = len(table) - len(shown)
+    note = f"<p>{left_out:,} more rows are left out of this static picture.</p>" if left_out else ""
+    markup: str = shown.to_html(index=False, na_rep="not known", escape=True, border=0)
+    return markup + note
