@@ -41,7 +41,8 @@ check: $(VENV)/.made-test ## lint, format, types, layers, quick tests with a cov
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -m "not browser and not slow" --cov --cov-report=term $(PYTEST_ARGS)
+	$(BIN)/coverage run -m pytest -m "not browser and not slow" $(PYTEST_ARGS)
+	$(BIN)/coverage report
 
 format: $(VENV)/.made-test ## put the code into shape and mend what can be mended
 	$(BIN)/ruff format .
