@@ -5,12 +5,13 @@ The tree, with the built-in that each error can also be caught as::
     HloWidgetsError
     ├── HloParseError (ValueError)            text that is not HLO, with the place
     ├── HloLookupError (KeyError)             no such instruction or computation
+    ├── UnknownCaptureError (KeyError)        a capture that this package does not carry
     ├── UnknownTargetError (ValueError)       a target name nobody knows
     ├── TargetUnavailableError (RuntimeError) a known target whose compiler is not installed here
     ├── CompileError (RuntimeError)           the compiler refused or died
     │   └── CompileTimeoutError (TimeoutError)
     ├── SpecError (ValueError)                a shape such as "bf16[1024,512]" that cannot be read
-    ├── NotCompilableError (TypeError)        something that is neither HLO nor a function with arguments
+    ├── NotCompilableError (TypeError)        neither HLO nor a function with arguments
     └── DrawingError (RuntimeError)           the layout program failed
 
 Facts are attributes; the message is built from them.
@@ -30,6 +31,7 @@ __all__ = [
     "NotCompilableError",
     "SpecError",
     "TargetUnavailableError",
+    "UnknownCaptureError",
     "UnknownTargetError",
 ]
 
@@ -85,6 +87,28 @@ class HloLookupError(HloWidgetsError, KeyError):
 
     def __str__(self) -> str:
         return f"this module has no {self.kind} {self.name!r}.{_did_you_mean(self.suggestions)}"
+
+
+class UnknownCaptureError(HloWidgetsError, KeyError):
+    """A program, or a program and target, that `captures/` does not hold.
+
+    Attributes:
+        name: What was asked for.
+        known: Everything that would have been accepted.
+        suggestions: Accepted names spelled nearly the same, best first.
+    """
+
+    def __init__(self, name: str, known: Sequence[str], suggestions: Sequence[str] = ()) -> None:
+        super().__init__(name, tuple(known), tuple(suggestions))
+        self.name = name
+        self.known = tuple(known)
+        self.suggestions = tuple(suggestions)
+
+    def __str__(self) -> str:
+        return (
+            f"there is no capture of {self.name!r}.{_did_you_mean(self.suggestions)}"
+            f" Known: {', '.join(self.known)}."
+        )
 
 
 class UnknownTargetError(HloWidgetsError, ValueError):
@@ -168,7 +192,9 @@ class SpecError(HloWidgetsError, ValueError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f'cannot read {self.text!r} as a shape: {self.reason}. Write it like "bf16[1024,512]".'
+        return (
+            f'cannot read {self.text!r} as a shape: {self.reason}. Write it like "bf16[1024,512]".'
+        )
 
 
 class NotCompilableError(HloWidgetsError, TypeError):

@@ -1,0 +1,195 @@
+"""The command `hlo-widgets`: tables, pictures and captures without a notebook."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hlo_widgets.errors import HloWidgetsError
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        argv: The arguments; `sys.argv` without the program's name by default.
+
+    Returns:
+        The exit status: 0, or 1 for an error that is expected (a file that is missing or is not
+        HLO, a compiler that is missing or refuses), which is written to standard error in words.
+        Wrong arguments end the process with status 2, as `argparse` does.
+    """
+    options = _parser().parse_args(argv)
+    try:
+        options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain once more when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130  # as a shell reports SIGINT
+    except (HloWidgetsError, OSError) as error:
+        print(f"hlo-widgets: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="hlo-widgets",
+        description="See what XLA made of a JAX function, for hardware that need not be there.",
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_table(commands)
+    _add_svg(commands)
+    _add_targets(commands)
+    _add_capture(commands)
+    return parser
+
+
+def _add_table(commands: Any) -> None:
+    table = commands.add_parser(
+        "table",
+        help="print the cost table of a compiled module",
+        description="Print a line for each instruction that does work, with its figures.",
+    )
+    table.add_argument("file", type=Path, help="HLO text, a dump, or a dump folder")
+    table.add_argument(
+        "--format",
+        choices=("text", "csv", "json"),
+        default="text",
+        help="text shows the main columns; csv and json have all of them (default: text)",
+    )
+    table.set_defaults(run=_run_table)
+
+
+def _add_svg(commands: Any) -> None:
+    svg = commands.add_parser(
+        "svg",
+        help="draw a compiled module",
+        description="Draw the graph of a compiled module, its fusions as boxes, as SVG.",
+    )
+    svg.add_argument("file", type=Path, help="HLO text, a dump, or a dump folder")
+    svg.add_argument("--out", type=Path, help="file to write (default: standard output)")
+    svg.add_argument(
+        "--expand",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="open this fusion, loop or call; repeatable",
+    )
+    svg.add_argument(
+        "--color-by", choices=("kind", "cycles", "memory"), default="kind", help="default: kind"
+    )
+    svg.set_defaults(run=_run_svg)
+
+
+def _add_targets(commands: Any) -> None:
+    targets = commands.add_parser(
+        "targets",
+        help="list what can be compiled for",
+        description="List the targets, and what pip must install beside jax to compile for each.",
+    )
+    targets.set_defaults(run=_run_targets)
+
+
+def _add_capture(commands: Any) -> None:
+    capture = commands.add_parser(
+        "capture",
+        help="compile the example programs again",
+        description="Compile the example programs and write their text, with a manifest of what "
+        "made it and the figures in it.",
+    )
+    capture.add_argument(
+        "--target", action="append", metavar="NAME", help="repeatable (default: v5e and v6e)"
+    )
+    capture.add_argument(
+        "--program", action="append", metavar="NAME", help="repeatable (default: all)"
+    )
+    capture.add_argument(
+        "--out", type=Path, default=Path("captures"), help="folder to write to (default: captures)"
+    )
+    capture.set_defaults(run=_run_capture)
+
+
+# Each command imports what it needs when it runs, so that --help and mistakes in arguments are
+# quick.
+
+
+def _run_table(options: argparse.Namespace) -> None:
+    from hlo_widgets.hlo import read_hlo
+    from hlo_widgets.tables import cost_table
+
+    table = cost_table(read_hlo(options.file))
+    if options.format == "csv":
+        print(table.to_csv(index=False), end="")
+    elif options.format == "json":
+        rows = json.loads(table.to_json(orient="records"))
+        print(json.dumps({**table.attrs, "table": rows}, indent=1, ensure_ascii=False))
+    else:
+        print(_main_columns(table))
+        print(f"\n{table.attrs['module']}: {table.attrs['total']}")
+
+
+_MAIN_COLUMNS = (
+    "name",
+    "fusion_kind",
+    "root_opcode",
+    "trip_count",
+    "estimated_cycles",
+    "cycles_share",
+    "vmem_bytes",
+    "bytes_in",
+    "bytes_out",
+    "op_name",
+    "cost_source",
+)
+
+
+def _main_columns(table: Any) -> str:
+    # A column in which nothing is known only takes room on a terminal.
+    shown = table[list(_MAIN_COLUMNS)].dropna(axis="columns", how="all")
+    if len(shown) == 0:
+        return "no instruction does work"
+    if "cycles_share" in shown:
+        shares = shown["cycles_share"].astype(object).map("{:.1%}".format, na_action="ignore")
+        shown = shown.assign(cycles_share=shares)
+    text: str = shown.to_string(index=False, na_rep="", max_colwidth=48)
+    return text
+
+
+def _run_svg(options: argparse.Namespace) -> None:
+    from hlo_widgets.api import render_svg
+
+    svg = render_svg(options.file, expanded=options.expand, color_by=options.color_by)
+    if options.out is None:
+        print(svg)
+    else:
+        options.out.write_text(svg, encoding="utf-8")
+
+
+def _run_targets(_: argparse.Namespace) -> None:
+    from hlo_widgets.compiler import list_targets
+
+    for target in list_targets():
+        needs = f'pip install "{target.needs}"' if target.needs else "nothing beside jax"
+        print(f"{target.name:8}{target.device_kind:14}{needs}")
+
+
+def _run_capture(options: argparse.Namespace) -> None:
+    from hlo_widgets import captures
+
+    programs = options.program or captures.program_names()
+    for program in programs:
+        for target in options.target or captures.TARGETS:
+            text, entry = captures.capture(program, target)
+            captures.write_capture(options.out, text, entry)
+            print(f"{options.out / entry['file']}: {entry['total']}", flush=True)

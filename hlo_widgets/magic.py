@@ -1,0 +1,172 @@
+"""The cell magic `%%hlo_fusion`: a cell that ends in a call shows what the compiler makes of it.
+
+The cell runs as it would without the magic, down to its last expression. Of that call the function
+and the arguments are evaluated and the call is not made: the function is compiled for a target with
+arguments like these, and the result is explored.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+from hlo_widgets import api
+from hlo_widgets.compiler import compile_for, find_target
+from hlo_widgets.errors import HloWidgetsError
+
+__all__ = ["FusionMagics", "load_ipython_extension"]
+
+# The last call is evaluated with this in the place of its function; no user has a name like it.
+_COLLECT = "__hlo_fusion_collect__"
+_OWN_ARGUMENTS = ("fun", "target", "flags", "explain")  # the ones of compile_for
+
+_LAST_LINE = (
+    "the last line of a %%hlo_fusion cell must be a call, such as f(x) with the function and its "
+    "arguments; it is not run, but compiled"
+)
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """Register the magic with an IPython shell."""
+    ipython.register_magics(FusionMagics)
+
+
+@magics_class
+class FusionMagics(Magics):
+    """The magics of this package."""
+
+    @magic_arguments()
+    @argument("--target", default=api.DEFAULT_TARGET, help="what to compile for (default: v6e)")
+    @argument(
+        "--flag",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a compiler option, such as xla_jf_enable_multi_output_fusion=False; repeatable",
+    )
+    @argument("--name", help="also bind the explorer to this variable")
+    @cell_magic
+    def hlo_fusion(self, line: str, cell: str) -> Any:
+        """Compile the last call of the cell for a target and explore what it became.
+
+        Everything above the last line runs as usual. The last line must be a call; its function and
+        arguments are evaluated, and instead of being made the call is compiled. Arguments can be
+        arrays or shapes such as `hw.spec("bf16[1024,512]")`.
+        """
+        options = parse_argstring(self.hlo_fusion, line)
+        if options.name is not None and not options.name.isidentifier():
+            raise UsageError(f"--name {options.name}: not a name that a variable can have")
+        flags = _flags(options.flag)
+        try:
+            find_target(options.target)
+        except HloWidgetsError as error:
+            raise _shown_short(error) from None
+        fun, args, kwargs = self._run_down_to_the_call(line, cell)
+        explorer = _explore(fun, args, kwargs, options.target, flags)
+        if options.name is not None:
+            self.shell.push({options.name: explorer})
+        return explorer
+
+    def _run_down_to_the_call(
+        self, line: str, cell: str
+    ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """Run the cell but for its last call, and return that call's function and arguments."""
+        # Frames above this one are IPython's and ours; IPython leaves them out of tracebacks.
+        __tracebackhide__ = "__ipython_bottom__"
+        shell = self.shell
+        # A comment stands where the magic stood, so that line numbers are those of the cell.
+        source = shell.transform_cell(f"# %%hlo_fusion {line}\n{cell}")
+        file = shell.compile.cache(
+            source, shell.execution_count, raw_code=self._raw_cell(line, cell)
+        )
+        tree = shell.transform_ast(shell.compile.ast_parse(source, filename=file))
+        last = tree.body[-1] if tree.body else None
+        if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
+            raise UsageError(_LAST_LINE)
+        spaces = (shell.user_global_ns, shell.user_ns)
+        for statement in tree.body[:-1]:
+            module = ast.Module([statement], type_ignores=[])
+            exec(shell.compile(module, file, "exec"), *spaces)  # noqa: S102 - the user's own cell
+        shell.user_global_ns[_COLLECT] = _collect
+        try:
+            call = shell.compile(_collecting(last.value), file, "eval")
+            return eval(call, *spaces)  # noqa: S307 - the user's own cell
+        finally:
+            del shell.user_global_ns[_COLLECT]
+
+    def _raw_cell(self, line: str, cell: str) -> str:
+        """Return the cell as the user wrote it: the kernel names the cell's file by its text."""
+        history = self.shell.history_manager
+        newest = history.input_hist_raw[-1] if history is not None else ""
+        return newest if newest.endswith(cell) else f"%%hlo_fusion {line}\n{cell}"
+
+
+def _collect(fun: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    return fun, args, kwargs
+
+
+def _collecting(call: ast.Call) -> ast.Expression:
+    """Turn `f(*args, **kwargs)` into `collect(f, *args, **kwargs)`, at the same place."""
+    name = ast.copy_location(ast.Name(_COLLECT, ast.Load()), call.func)
+    collecting = ast.Call(name, [call.func, *call.args], call.keywords)
+    return ast.Expression(ast.copy_location(collecting, call))
+
+
+def _flags(words: Iterable[str]) -> dict[str, str]:
+    flags = {}
+    for word in words:
+        name, equals, value = word.strip("\"'").partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--flag {word}: write it as NAME=VALUE")
+        flags[name.strip()] = value.strip("\"'")
+    return flags
+
+
+def _explore(
+    fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], target: str, flags: Mapping[str, str]
+) -> Any:
+    __tracebackhide__ = "__ipython_bottom__"
+    try:
+        fun, kwargs = _renamed(fun, kwargs)
+        result = compile_for(fun, *args, target=target, flags=flags, **kwargs)
+        return api.explore(result)
+    except HloWidgetsError as error:
+        raise _shown_short(error) from None
+    except Exception as error:
+        error.__traceback__ = _past_our_frames(error)
+        raise
+
+
+def _renamed(fun: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Give other names to keyword arguments that `compile_for` would take for its own."""
+    others = {f"{name}_": name for name in _OWN_ARGUMENTS if name in kwargs}
+    if not others:
+        return fun, kwargs
+
+    @functools.wraps(fun)
+    def renamed(*args: Any, **given: Any) -> Any:
+        return fun(*args, **{others.get(name, name): value for name, value in given.items()})
+
+    back = {name: other for other, name in others.items()}
+    return renamed, {back.get(name, name): value for name, value in kwargs.items()}
+
+
+def _past_our_frames(error: BaseException) -> Any:
+    """Return the traceback from the first frame that is not ours on: the user's code failed."""
+    tb = error.__traceback__
+    while tb is not None and tb.tb_frame.f_globals.get("__name__", "").startswith("hlo_widgets."):
+        tb = tb.tb_next
+    return tb or error.__traceback__
+
+
+def _shown_short(error: HloWidgetsError) -> HloWidgetsError:
+    """Let IPython show the message alone: our own frames tell a user nothing."""
+    lines: Callable[[], list[str]] = lambda: [f"{type(error).__name__}: {error}"]  # noqa: E731
+    error._render_traceback_ = lines
+    return error
