@@ -6,7 +6,7 @@ from hlo_widgets.hlo import opcode
 from hlo_widgets.hlo.instruction import FusionKind, HloInstruction
 from hlo_widgets.hlo.metadata import OpMetadata
 from hlo_widgets.hlo.module import HloComputation, HloModule
-from hlo_widgets.hlo.parser import parse_hlo_module
+from hlo_widgets.hlo.parser import parse_hlo_module, parse_hlo_modules
 from hlo_widgets.hlo.shape import Layout, Shape, Tile
 from hlo_widgets.hlo.source_tables import SourceFrame
 
@@ -22,4 +22,5 @@ __all__ = [
     "Tile",
     "opcode",
     "parse_hlo_module",
+    "parse_hlo_modules",
 ]

@@ -24,8 +24,7 @@ HAS_CALLING_ATTRIBUTE = re.compile(
     rf"(?<![\w.-])(?:{'|'.join(CALLING_ATTRIBUTES)})\s*+=(?!\s*+[\"\[])"
 )
 FUSION_CALL = re.compile(r", kind=(k[A-Za-z]++), calls=%?([\w.$-]++)(?=,|$)")
-ONE_CALL = re.compile(r"(?:, [\w-]++=[^\"{},\s]*+(?:\{[^\"{}]*+\})?+)*?, to_apply=%?([\w.$-]++)(?=,|$)")
-_KEY = re.compile(r"[\w.$-]++(?=\s*+=)")
+ATTRIBUTE_NAME = re.compile(r"([\w.$-]++)=")
 _NAME = re.compile(r"%?([\w.$-]++)")
 
 
@@ -46,15 +45,15 @@ def split_attributes(text: str, position: int = 0) -> dict[str, str]:
         position = skip_space(text, position)
         if text.startswith(",", position):
             position = skip_space(text, position + 1)
-        key = _KEY.match(text, position)
+        key = ATTRIBUTE_NAME.match(text, position)
         if key is None:
             break
-        start = skip_space(text, text.index("=", key.end()) + 1)
+        start = skip_space(text, key.end())
         end = scan_value(text, start)
         if end < 0:
-            attributes.setdefault(key.group(), text[start:])
+            attributes.setdefault(key[1], text[start:])
             break
-        attributes.setdefault(key.group(), text[start:end])
+        attributes.setdefault(key[1], text[start:end])
         position = end
     return attributes
 

@@ -13,11 +13,75 @@ from hlo_widgets.hlo.attributes import (
 )
 from hlo_widgets.hlo.instruction import FUSION_KINDS, HloInstruction
 from hlo_widgets.hlo.module import HloComputation, HloModule
-from hlo_widgets.hlo.scanner import find_closing
+from hlo_widgets.hlo.operands import PendingOperand
 
-_LAST_WORD = re.compile(r"%?([^\s=(){}\[\],\"%]++)\s*+$")
-_OPERAND_END = re.compile(r"[,(\[{]|\Z")
-_COMMENT = re.compile(r"/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n]*+")
+_ELEMENT_OF = re.compile(r"(.+)#([0-9]{1,9})")
+
+
+class ComputationDraft:
+    """A computation that is being read.
+
+    Attributes:
+        computation: The computation; complete after `ModuleBuilder.finish_computation`.
+        named: Its instructions by the name as written, `%` included where there is one.
+        instructions: Its instructions so far.
+        pending: Operand lists with a name that was not defined yet.
+        root: The instruction marked ROOT.
+        start: Where its text begins.
+    """
+
+    __slots__ = ("computation", "instructions", "named", "pending", "root", "start")
+
+    def __init__(self, computation: HloComputation, start: int = 0) -> None:
+        self.computation = computation
+        self.start = start
+        self.named: dict[str, HloInstruction] = {}
+        self.instructions: list[HloInstruction] = []
+        self.pending: list[tuple[HloInstruction, list[HloInstruction | PendingOperand]]] = []
+        self.root: HloInstruction | None = None
+
+    def find(self, name: str) -> HloInstruction | None:
+        """Return the instruction of this name, written with or without `%`, if it is defined already."""
+        return self.named.get("%" + name) or self.named.get(name) or self._element_of(name)
+
+    def unused_name(self, base: str) -> str:
+        """Return `base`, or the first of `base.1`, `base.2` and so on that nothing has."""
+        name, number = base, 0
+        while "%" + name in self.named or name in self.named:
+            number += 1
+            name = f"{base}.{number}"
+        return name
+
+    def synthetic(self, name: str, opcode: str, text: str) -> HloInstruction:
+        """Add an instruction that the text implies and does not write as a statement of its own."""
+        instruction = HloInstruction(name, opcode, self.computation, self.computation.line)
+        self.computation.parent.texts[instruction] = text
+        self.named["%" + name] = instruction
+        self.instructions.append(instruction)
+        return instruction
+
+    def set_operands(
+        self, instruction: HloInstruction, operands: list[HloInstruction | PendingOperand]
+    ) -> None:
+        """Give an instruction its operands, now or, where one is not defined yet, at the end."""
+        known = [item for item in operands if isinstance(item, HloInstruction)]
+        if len(known) == len(operands):
+            instruction.operands = tuple(known)
+        else:
+            self.pending.append((instruction, operands))
+
+    def _element_of(self, name: str) -> HloInstruction | None:
+        """Make the get-tuple-element that `p#1` stands for; `p#1#0` is one of one."""
+        match = _ELEMENT_OF.fullmatch(name)
+        if match is None or name.count("#") > 100:
+            return None
+        whole = self.find(match[1])
+        if whole is None:
+            return None
+        text = f"%{name} = get-tuple-element(%{match[1]}), index={match[2]}"
+        element = self.synthetic(name, "get-tuple-element", text)
+        element.operands = (whole,)
+        return element
 
 
 class ModuleBuilder:
@@ -25,29 +89,44 @@ class ModuleBuilder:
 
     Attributes:
         module: The module; complete after `finish`.
+        computations: The computations that are complete.
+        skipped_lines: Lines that were no HLO and were passed over.
     """
 
     def __init__(self, module: HloModule) -> None:
         self.module = module
         self.computations: list[HloComputation] = []
+        self.skipped_lines: list[int] = []
+        self._names: set[str] = set()
+        self._entry: HloComputation | None = None
         # Calls by name, joined to their computations at the end: a callee may stand after its caller.
-        self.calls: list[tuple[HloInstruction, list[str]]] = []
-        self.warnings: dict[str, None] = {}
-        self.entry: HloComputation | None = None
+        self._calls: list[tuple[HloInstruction, list[str]]] = []
+        self._warnings: dict[str, None] = {}
 
     def warn(self, text: str) -> None:
         """Note something for the user, once however often it happens."""
-        self.warnings.setdefault(text)
+        self._warnings.setdefault(text)
+
+    def unused_computation_name(self, base: str) -> str:
+        """Return `base`, or the first of `base.1`, `base.2` and so on that no computation has."""
+        name, number = base, 0
+        while name in self._names:
+            number += 1
+            name = f"{base}.{number}"
+        return name
 
     def note_fusion(self, instruction: HloInstruction, attributes: str) -> None:
         """Read the kind and the computation of a fusion."""
         match = FUSION_CALL.match(attributes)
         if match is not None:
             instruction.fusion_kind = FUSION_KINDS.get(match[1])
-            self.calls.append((instruction, [match[2]]))
-            return
-        values = split_attributes(attributes)
-        instruction.fusion_kind = FUSION_KINDS.get(values.get("kind", ""))
+            if instruction.fusion_kind is not None:
+                self._calls.append((instruction, [match[2]]))
+                return
+        kind = split_attributes(attributes).get("kind", "")
+        instruction.fusion_kind = FUSION_KINDS.get(kind)
+        if instruction.fusion_kind is None:
+            self.warn(f"fusion kind {kind!r} is not known" if kind else "a fusion names no kind")
         self.note_calls(instruction, attributes)
 
     def note_calls(self, instruction: HloInstruction, attributes: str) -> None:
@@ -56,110 +135,105 @@ class ModuleBuilder:
             return
         names: list[str] = []
         for key, value in split_attributes(attributes).items():
-            if key in CALLING_ATTRIBUTES and value[:1] not in {'"', "["}:
+            if key in CALLING_ATTRIBUTES:
                 names += computation_names(value)
         if names:
-            self.calls.append((instruction, names))
+            self._calls.append((instruction, names))
 
-    def resolve_operands(
-        self,
-        text: str,
-        named: dict[str, HloInstruction],
-        computation: HloComputation,
-        pending: list[tuple[HloInstruction, list[str]]],
-        instruction: HloInstruction,
-    ) -> tuple[HloInstruction, ...]:
-        """Find operands that are not plain names: with types, comments, or defined further down."""
-        names = operand_names(text)
-        found = []
-        for name in names:
-            operand = named.get("%" + name) or named.get(name)
-            if operand is None:
-                pending.append((instruction, names))
-                return ()
-            found.append(operand)
-        return tuple(found)
+    def add_calls(self, instruction: HloInstruction, names: list[str]) -> None:
+        """Note the computations that an instruction calls."""
+        if names:
+            self._calls.append((instruction, names))
 
-    def finish_computation(
-        self,
-        computation: HloComputation,
-        instructions: list[HloInstruction],
-        root: HloInstruction | None,
-        pending: list[tuple[HloInstruction, list[str]]],
-    ) -> None:
+    def forget_calls(self, draft: ComputationDraft) -> None:
+        """Undo what was noted for the instructions of a computation that is going to be read again."""
+        drop = set(draft.instructions)
+        while self._calls and self._calls[-1][0] in drop:
+            self._calls.pop()
+
+    def finish_computation(self, draft: ComputationDraft) -> None:
         """Close a computation: its root, its forward references, its users."""
-        if pending:
-            self._resolve_pending(computation, instructions, pending)
+        computation = draft.computation
+        instructions = draft.instructions
+        if draft.pending:
+            self._resolve_pending(draft)
+        if len(draft.named) < len(instructions):
+            self.warn(f"names repeat in computation %{computation.name}; all instructions are kept")
+        if computation.name in self._names:
+            self.warn(f"computation %{computation.name} stands more than once; calls go to the first")
+        self._names.add(computation.name)
         computation.instructions = tuple(instructions)
-        computation.root_instruction = root or instructions[-1]
+        computation.root_instruction = draft.root or instructions[-1]
         self.computations.append(computation)
         if computation.is_entry_computation:
-            self.entry = computation
-        users: dict[HloInstruction, list[HloInstruction]] = {}
-        for item in instructions:
-            for operand in item.operands:
-                readers = users.get(operand)
-                if readers is None:
-                    users[operand] = [item]
-                elif readers[-1] is not item:
-                    readers.append(item)
-        for operand, readers in users.items():
-            operand.users = tuple(readers)
+            if self._entry is not None:
+                self.warn("more than one computation is marked ENTRY; the first is taken")
+            else:
+                self._entry = computation
+        _join_users(instructions)
 
-    def _resolve_pending(
-        self,
-        computation: HloComputation,
-        instructions: list[HloInstruction],
-        pending: list[tuple[HloInstruction, list[str]]],
-    ) -> None:
-        by_name = {item.name: item for item in instructions}
-        for instruction, names in pending:
-            operands = []
-            for name in names:
-                operand = by_name.get(name)
-                if operand is None:
-                    operand = by_name[name] = HloInstruction(name, "missing", computation, 0)
-                    self.warn(f"operand %{name} is read and never defined; a placeholder stands for it")
-                operands.append(operand)
-            instruction.operands = tuple(operands)
+    def _resolve_pending(self, draft: ComputationDraft) -> None:
+        """Find operands that were defined after their use, and make placeholders for the others."""
+        by_name = {item.name: item for item in reversed(draft.instructions)}
+        missing: dict[str, HloInstruction] = {}
+        for instruction, operands in draft.pending:
+            found = []
+            for item in operands:
+                if isinstance(item, PendingOperand):
+                    known = by_name.get(item.name) or draft.find(item.name)
+                    found.append(known or self._placeholder(draft, item, missing))
+                else:
+                    found.append(item)
+            instruction.operands = tuple(found)
+        if missing:
+            names = ", ".join(f"%{name}" for name in list(missing)[:3])
+            more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+            self.warn(
+                f"computation %{draft.computation.name} reads {names}{more}, which the text does not define;"
+                " placeholders stand for them"
+            )
+
+    def _placeholder(
+        self, draft: ComputationDraft, operand: PendingOperand, missing: dict[str, HloInstruction]
+    ) -> HloInstruction:
+        name = operand.name or draft.unused_name(f"_{len(missing)}")
+        found = missing.get(name)
+        if found is None:
+            found = missing[name] = HloInstruction(name, "missing", draft.computation, 0)
+            text = f"%{name} = {operand.shape or 'opaque[]'} missing()"
+            self.module.texts[found] = text
+        return found
 
     def finish(self) -> HloModule:
         """Join the calls to their computations and hand over the module."""
         module = self.module
         module.computations = tuple(self.computations)
-        module.entry_computation = self.entry or self.computations[-1]
-        by_name: dict[str, HloComputation] = {}
-        for computation in self.computations:
-            by_name.setdefault(computation.name, computation)
-        for instruction, names in self.calls:
-            called = []
-            for name in names:
-                target = by_name.get(name)
-                if target is None:
-                    self.warn(f"computation %{name} is called and not in the text")
-                else:
-                    called.append(target)
+        module.entry_computation = self._entry or self.computations[-1]
+        by_name = {item.name: item for item in reversed(self.computations)}
+        absent: dict[str, None] = {}
+        for instruction, names in self._calls:
+            called = [by_name[name] for name in names if name in by_name]
             instruction.called_computations = tuple(called)
-        module.warnings = tuple(self.warnings)
+            if len(called) < len(names):
+                absent.update(dict.fromkeys(name for name in names if name not in by_name))
+        if absent:
+            some = ", ".join(f"%{name}" for name in list(absent)[:3])
+            self.warn(f"called and not in the text: {some}" + (" and more" if len(absent) > 3 else ""))
+        if self.skipped_lines:
+            count, first = len(self.skipped_lines), self.skipped_lines[0]
+            self.warn(f"{count} lines that are no HLO were skipped, the first is line {first}")
+        module.warnings = tuple(self._warnings)
         return module
 
 
-def operand_names(text: str) -> list[str]:
-    """Names of the operands between the parentheses, with or without types and comments."""
-    if "/*" in text or "//" in text:
-        text = _COMMENT.sub("", text)
-    names = []
-    start = position = 0
-    for match in _OPERAND_END.finditer(text):
-        # A bracket opens a type: go on after it.
-        if match.start() < position:
-            continue
-        if match.group() in {",", ""}:
-            word = _LAST_WORD.search(text, start, match.start())
-            if word is not None:
-                names.append(word[1])
-            start = position = match.end()
-        else:
-            end = find_closing(text, match.start())
-            position = len(text) if end < 0 else end
-    return names
+def _join_users(instructions: list[HloInstruction]) -> None:
+    users: dict[HloInstruction, list[HloInstruction]] = {}
+    for item in instructions:
+        for operand in item.operands:
+            readers = users.get(operand)
+            if readers is None:
+                users[operand] = [item]
+            elif readers[-1] is not item:
+                readers.append(item)
+    for operand, readers in users.items():
+        operand.users = tuple(readers)

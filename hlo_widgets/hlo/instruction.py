@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from hlo_widgets.hlo.attributes import CALLING_ATTRIBUTES, computation_names, split_attributes
+from hlo_widgets.hlo.inference import infer_shape
 from hlo_widgets.hlo.metadata import OpMetadata, parse_metadata, unquote
 from hlo_widgets.hlo.shape import Shape, parse_shape
 from hlo_widgets.hlo.statement import Statement, read_statement
@@ -107,8 +108,16 @@ class HloInstruction:
         """
         details = self._read()
         if details.shape is None:
-            text = details.statement.shape
-            details.shape = parse_shape(text) if text else Shape("opaque")
+            details.shape = self.written_shape or infer_shape(self)
+        return details.shape
+
+    @property
+    def written_shape(self) -> Shape | None:
+        """The shape as far as it is known without a look at the operands; None where the text has none."""
+        details = self._read()
+        text = details.statement.shape
+        if details.shape is None and text:
+            details.shape = parse_shape(text)
         return details.shape
 
     @property
@@ -116,7 +125,7 @@ class HloInstruction:
         """The attributes in order, values verbatim, metadata and backend_config included."""
         details = self._read()
         if details.attributes is None:
-            details.attributes = split_attributes(details.statement.attributes)
+            details.attributes = split_attributes(self.text, details.statement.end)
         return details.attributes
 
     @property
@@ -143,13 +152,14 @@ class HloInstruction:
     @property
     def called_by_attribute(self) -> Mapping[str, tuple[HloComputation, ...]]:
         """The called computations by the attribute that names them: `{"body": (c,), "condition": (d,)}`."""
+        inline = self.parent.parent.inline_calls.get(self, {})
         found: dict[str, tuple[HloComputation, ...]] = {}
         if not self.called_computations:
             return found
         by_name = {computation.name: computation for computation in self.called_computations}
         for key, value in self.attributes.items():
             if key in CALLING_ATTRIBUTES:
-                names = computation_names(value)
+                names = inline.get(key) or computation_names(value)
                 called = tuple(by_name[name] for name in names if name in by_name)
                 if called:
                     found[key] = called

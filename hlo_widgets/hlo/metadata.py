@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from hlo_widgets.hlo.scanner import scan_value, skip_space
 
-_KEY = re.compile(r"[\w.-]++(?=\s*+=)")
+_KEY = re.compile(r"([\w.-]++)=")
 _ESCAPE = re.compile(r"\\(?:([abfnrtv\\'\"?])|x([0-9a-fA-F]{1,2})|([0-7]{1,3}))")
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
@@ -62,11 +62,11 @@ def parse_metadata(text: str | None) -> OpMetadata:
         key = _KEY.match(text, position)
         if key is None:
             break
-        start = skip_space(text, text.index("=", key.end()) + 1)
+        start = skip_space(text, key.end())
         end = scan_value(text, start)
         if end < 0:
             end = len(text)
-        values.setdefault(key.group(), text[start:end])
+        values.setdefault(key[1], text[start:end])
         position = end
     return OpMetadata(
         op_name=_string(values.pop("op_name", None)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
@@ -118,6 +119,10 @@ class HloModule:
         self.warnings = ()
         # Where an instruction that is not one whole line begins and ends in `source`.
         self.spans: dict[HloInstruction, tuple[int, int]] = {}
+        # The text of instructions that the source implies and does not write out.
+        self.texts: dict[HloInstruction, str] = {}
+        # The names that the reader gave to computations written inside an attribute.
+        self.inline_calls: dict[HloInstruction, dict[str, list[str]]] = {}
 
     def __repr__(self) -> str:
         return f"<HloModule {self.name}: {len(self.computations)} computations>"
@@ -176,15 +181,21 @@ class HloModule:
         span = self.spans.get(instruction)
         if span is not None:
             return self.source[span[0] : span[1]]
+        text = self.texts.get(instruction)
+        if text is not None:
+            return text
         line = instruction.line
-        if line == 0:
-            return ""
-        starts = self._line_starts
+        starts = self.line_starts
         end = starts[line] - 1 if line < len(starts) else len(self.source)
         return self.source[starts[line - 1] : end].strip()
 
+    def line_at(self, position: int) -> int:
+        """Return the line, from 1, of a position in `source`."""
+        return bisect_right(self.line_starts, position)
+
     @cached_property
-    def _line_starts(self) -> list[int]:
+    def line_starts(self) -> list[int]:
+        """Where each line of `source` begins."""
         starts = [0]
         position = self.source.find("\n")
         while position >= 0:

@@ -1,130 +1,148 @@
-"""Reading HLO text: one pass over its lines."""
+"""From text to modules."""
 
 from __future__ import annotations
 
+import gc
 import re
 
+from hlo_widgets.errors import HloParseError
+from hlo_widgets.hlo.attributes import ATTRIBUTE_NAME
 from hlo_widgets.hlo.builder import ModuleBuilder
-from hlo_widgets.hlo.instruction import HloInstruction
-from hlo_widgets.hlo.module import HloComputation, HloModule
-from hlo_widgets.hlo.opcode import NEVER_CALLS
-from hlo_widgets.hlo.scanner import parse_error
-from hlo_widgets.hlo.source_tables import TABLE_NAMES
+from hlo_widgets.hlo.damage import mend
+from hlo_widgets.hlo.lines import LineReader
+from hlo_widgets.hlo.module import HloModule
+from hlo_widgets.hlo.scanner import NAME, parse_error, scan_value, skip_space
 
-# Text without parentheses, with one level of them, with two, with three: what shapes and operands have.
-# Every quantifier is possessive: no line, however odd, makes the pattern try a second way.
-_FLAT = r"[^()\n]*+"
-_ONE = rf"{_FLAT}(?:\({_FLAT}\){_FLAT})*+"
-_TWO = rf"{_FLAT}(?:\({_ONE}\){_FLAT})*+"
-_THREE = rf"{_FLAT}(?:\({_TWO}\){_FLAT})*+"
-_LINE = re.compile(
-    rf"(?:[ \t]*+(ROOT )?(%?[^\s=(){{}}\[\],\"%]++) = (?:\({_THREE}\)|[a-z]\w*+\[\S*+)"
-    rf" ([a-z][a-z0-9-]*+)\(({_TWO})\)(.*+)|(.*+))(?:\n|\Z)"
+_MODULE = re.compile(r"HloModule\s++")
+_MLIR = re.compile(
+    r"^\s*+(?:module\s++(?:@|attributes|\{)|func\.func\b|\"?builtin\.module|#loc|%\S++ = \"?(?:stablehlo|mhlo|chlo)\.)",
+    re.MULTILINE,
 )
-_HEADER = re.compile(r"(ENTRY )?%?([^\s=(){}\[\],\"%]++) (\(.*\) -> .* )?\{")
-_MODULE = re.compile(r"\s*+HloModule\s++([^\s,]++)(.*+)")
-
-PLAIN, CALLS, FUSION, LEAF = range(4)
-_CLASSES = {
-    **dict.fromkeys(NEVER_CALLS, PLAIN),
-    "fusion": FUSION,
-    "parameter": LEAF,
-    "constant": LEAF,
-    "iota": LEAF,
-}
+_MLIR_REASON = (
+    "this is MLIR (StableHLO), the input of the compiler, not HLO; compile it, or take the HLO text of"
+    " jax.jit(f).lower(...).compile().as_text()"
+)
 
 
 def parse_hlo_module(text: str) -> HloModule:
     """Read the text of one HLO module.
 
     Args:
-        text: What a compiler printed or a person wrote; source tables and attributes may be missing.
+        text: What a compiler printed or a person wrote; header, source tables and attributes may be missing.
 
     Returns:
-        The module. Shapes, attributes, metadata and backend configs are read when first asked for.
+        The module. Shapes, attributes, metadata and backend configs are read when first asked for. Its
+        `warnings` say what was mended; of a text with several modules it is the first.
 
     Raises:
         HloParseError: The text is not HLO.
     """
-    source = text.replace("\r\n", "\n") if "\r" in text else text
+    modules, more = _parse(text, only_first=True)
+    if more:
+        modules[0].warnings += ("the text holds more than one module; this is the first of them",)
+    return modules[0]
+
+
+def parse_hlo_modules(text: str) -> tuple[HloModule, ...]:
+    """Read a text that holds one HLO module after another.
+
+    Each module's `text` is its own part, and its lines are counted in that part.
+
+    Raises:
+        HloParseError: A part is not HLO; the place is that in the whole text.
+    """
+    return tuple(_parse(text, only_first=False)[0])
+
+
+def _parse(text: str, only_first: bool) -> tuple[list[HloModule], bool]:
+    source, mended = mend(text)
+    # Tens of thousands of objects are made and none is garbage: with the collector on, it would walk
+    # through everything the process holds again and again.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _read_all(text, source, mended, only_first)
+    except HloParseError:
+        again, mended = mend(text, unwrap=True)
+        if again == source:
+            raise
+        try:
+            return _read_all(text, again, mended, only_first)
+        except HloParseError:
+            pass
+        raise
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _read_all(
+    text: str, source: str, mended: list[str], only_first: bool
+) -> tuple[list[HloModule], bool]:
+    module, end = _read(text, source, mended)
+    modules = [module]
+    position = end
+    if only_first or not source[end:].strip():
+        return modules, bool(source[end:].strip())
+    module.text = module.source = source[:end]
+    while source[position:].strip():
+        part = source[position:]
+        try:
+            module, end = _read(part, part, mended)
+        except HloParseError as error:
+            line = error.line + source.count("\n", 0, position)
+            raise HloParseError(
+                error.reason, line, error.column, error.excerpt, error.caret
+            ) from None
+        module.text = module.source = part[:end]
+        modules.append(module)
+        position += end
+    return modules, False
+
+
+def _read(text: str, source: str, mended: list[str]) -> tuple[HloModule, int]:
     module = HloModule(text, source)
     builder = ModuleBuilder(module)
-    start = _read_preamble(module)
-    _read_lines(builder, start)
+    for note in mended:
+        builder.warn(note)
+    reader = LineReader(builder)
+    end = reader.read(_read_header(module))
     if not builder.computations:
-        raise parse_error(text, 0, "this text holds no HLO computation")
-    return builder.finish()
+        raise _no_computation(source, reader.grammar.first_error)
+    return builder.finish(), end
 
 
-def _read_preamble(module: HloModule) -> int:
-    """Read the header and find the source tables; return where the computations begin."""
+def _read_header(module: HloModule) -> int:
+    """Read `HloModule name, attributes`; return the position after it."""
     source = module.source
-    header = _MODULE.match(source)
-    position = 0
-    if header is not None:
-        module.name = header[1]
-        module.header = header[2]
-        position = header.end()
-    last = source.find(f"\n{TABLE_NAMES[-1]}\n", position)
-    if last >= 0:
-        end = source.find("\n\n", last + 1)
-        end = len(source) if end < 0 else end
-        module.tables_text = source[position:end]
+    position = skip_space(source, 0)
+    header = _MODULE.match(source, position)
+    if header is None:
+        return 0
+    name = NAME.match(source, header.end())
+    if name is None:
+        raise parse_error(source, header.end(), "expected the name of the module")
+    module.name = name[1]
+    first = position = name.end()
+    while True:
+        comma = skip_space(source, position)
+        if not source.startswith(",", comma):
+            break
+        key = ATTRIBUTE_NAME.match(source, skip_space(source, comma + 1))
+        if key is None:
+            raise parse_error(source, comma + 1, "expected an attribute of the module after ','")
+        end = scan_value(source, skip_space(source, key.end()))
+        if end < 0:
+            raise parse_error(source, key.start(), f"the value of {key[1]!r} is never closed")
         position = end
-    return source.find("\n", position) + 1 if position else 0
+    module.header = source[first:position]
+    return position
 
 
-def _read_lines(builder: ModuleBuilder, start: int) -> None:
-    # One long loop on purpose: it runs once a line, and each call that it does not make is a tenth of its time.
-    module = builder.module
-    source = module.source
-    line = source.count("\n", 0, start)
-    classes = _CLASSES
-    computation: HloComputation | None = None
-    named: dict[str, HloInstruction] = {}
-    find = named.__getitem__
-    instructions: list[HloInstruction] = []
-    pending: list[tuple[HloInstruction, list[str]]] = []
-    root: HloInstruction | None = None
-    for marker, key, opcode, operands, attributes, other in _LINE.findall(source, start):
-        line += 1
-        if opcode:
-            if computation is None:
-                raise parse_error(source, 0, f"line {line}: an instruction outside of a computation")
-            name = key[1:] if key[0] == "%" else key
-            instruction = HloInstruction(name, opcode, computation, line)
-            kind = classes.get(opcode, CALLS)
-            if kind != LEAF and operands:
-                try:
-                    instruction.operands = (*map(find, operands.split(", ")),)
-                except KeyError:
-                    instruction.operands = builder.resolve_operands(
-                        operands, named, computation, pending, instruction
-                    )
-            if kind == FUSION:
-                builder.note_fusion(instruction, attributes)
-            elif kind == CALLS:
-                builder.note_calls(instruction, attributes)
-            named[key] = instruction
-            instructions.append(instruction)
-            if marker:
-                root = instruction
-            continue
-        text = other.strip()
-        if not text:
-            continue
-        if text[0] == "}":
-            if computation is not None and instructions:
-                builder.finish_computation(computation, instructions, root, pending)
-            computation = None
-            continue
-        header = _HEADER.fullmatch(text)
-        if header is None:
-            raise parse_error(source, 0, f"line {line}: not understood: {text[:60]}")
-        computation = HloComputation(header[2], module, line, text)
-        computation.is_entry_computation = header[1] is not None
-        named = {}
-        find = named.__getitem__
-        instructions = []
-        pending = []
-        root = None
+def _no_computation(source: str, first_error: HloParseError | None) -> HloParseError:
+    if _MLIR.search(source):
+        return parse_error(source, skip_space(source, 0), _MLIR_REASON)
+    if first_error is not None:
+        return first_error
+    what = "this module has no computation" if "HloModule" in source else "this text is empty"
+    return parse_error(source, skip_space(source, 0), what)

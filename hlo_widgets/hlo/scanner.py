@@ -14,13 +14,20 @@ from hlo_widgets.errors import HloParseError
 # beside a caret on a terminal.
 EXCERPT_WIDTH = 80
 
-SPACE = re.compile(r"(?:\s++|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n]*+)*+")
-STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_BRACKET = re.compile(
-    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|/\*(?:[^*]++|\*(?!/))*+\*/|["(){}\[\]]', re.DOTALL
-)
-_VALUE = re.compile(r"[^\"(){}\[\],\s/]*+(?:/(?![*/])[^\"(){}\[\],\s/]*+)*+")
-_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+NAME = re.compile(r"%?([^\s=(){}\[\],\"'%/]++)")
+# An unclosed comment or string goes on to the end of the text: were it no match, each later one would be
+# tried and would read to the end again.
+_COMMENT = r"/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)|//[^\n]*+"
+_DOUBLE = r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+"
+_SINGLE = r"'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'"
+_SPACE = re.compile(rf"(?:\s++|{_COMMENT})*+")
+STRING = re.compile(rf"{_DOUBLE}\"|{_SINGLE}", re.DOTALL)
+_SKIPPED = rf"{_DOUBLE}(?:\"|\\?\Z)|{_SINGLE}|{_COMMENT}"
+_BRACKET = re.compile(rf"{_SKIPPED}|[(){{}}\[\]]", re.DOTALL)
+_COMMA_OR_BRACKET = re.compile(rf"{_SKIPPED}|[(){{}}\[\],]", re.DOTALL)
+COMMENTS = re.compile(_COMMENT)
+# A value outside of brackets and strings; a slash that begins no comment belongs to it.
+_PLAIN_VALUE = re.compile(r"[^\"'(){}\[\],\s/]*+(?:/(?![*/])[^\"'(){}\[\],\s/]*+)*+")
 
 
 def parse_error(text: str, position: int, reason: str) -> HloParseError:
@@ -37,7 +44,7 @@ def parse_error(text: str, position: int, reason: str) -> HloParseError:
 
 def skip_space(text: str, position: int) -> int:
     """Return the position after white space and comments of both kinds."""
-    match = SPACE.match(text, position)
+    match = _SPACE.match(text, position)
     return match.end() if match else position
 
 
@@ -56,9 +63,21 @@ def find_closing(text: str, position: int) -> int:
             depth -= 1
             if depth == 0:
                 return match.end()
-        elif token == '"':
-            return -1
     return -1
+
+
+def closes_later(text: str, position: int) -> bool:
+    """Return whether a `}` after `position` closes what was open there."""
+    depth = 0
+    for match in _BRACKET.finditer(text, position):
+        token = match.group()
+        if token == "{":
+            depth += 1
+        elif token == "}":
+            depth -= 1
+            if depth < 0:
+                return True
+    return False
 
 
 def scan_value(text: str, position: int) -> int:
@@ -68,7 +87,7 @@ def scan_value(text: str, position: int) -> int:
     """
     size = len(text)
     while True:
-        match = _VALUE.match(text, position)
+        match = _PLAIN_VALUE.match(text, position)
         if match is not None:
             position = match.end()
         if position >= size:
@@ -78,10 +97,30 @@ def scan_value(text: str, position: int) -> int:
             position = find_closing(text, position)
             if position < 0:
                 return -1
-        elif character == '"':
+        elif character in "\"'":
             string = STRING.match(text, position)
             if string is None:
-                return -1
+                return -1 if character == '"' else position + 1
             position = string.end()
         else:
             return position
+
+
+def split_top_level(text: str) -> list[str]:
+    """Split text at the commas that stand in no bracket, string or comment; no pieces of empty text."""
+    pieces = []
+    depth = start = 0
+    for match in _COMMA_OR_BRACKET.finditer(text):
+        token = match.group()
+        if token == ",":
+            if depth == 0:
+                pieces.append(text[start : match.start()])
+                start = match.end()
+        elif token in "([{":
+            depth += 1
+        elif token in ")]}":
+            depth -= 1
+    last = text[start:]
+    if pieces or last.strip():
+        pieces.append(last)
+    return pieces

@@ -38,10 +38,9 @@ ELEMENT_BITS: dict[str, int] = {
 
 _TYPE = re.compile(r"[a-z][a-z0-9]*+(?=\[)")
 _DIMENSION = re.compile(r"\s*+(<=|\?(?=\s*+[,\]]|[0-9]))?(-?[0-9]*+)\s*+([,\]])")
-_LAYOUT_OPEN = re.compile(r"\{\s*+((?:-?[0-9]++\s*+,?\s*+)*+)")
+_LAYOUT_OPEN = re.compile(r"\s*+\{\s*+((?:-?[0-9]++\s*+,?\s*+)*+)")
 _SUFFIX = re.compile(r"\s*+([A-Z]{1,2}+|#|\*)(\([^(){}]*+(?:\([^(){}]*+\)[^(){}]*+)*+\))?")
 _GROUP = re.compile(r"\s*+\(([^()]*+)\)")
-_SPACE_OR_COMMENT = re.compile(r"(?:\s++|/\*(?:[^*]|\*(?!/))*+\*/|//[^\n]*+)*+")
 
 
 @dataclass(frozen=True, slots=True, eq=True)
@@ -74,7 +73,6 @@ class Layout:
     tiles: tuple[Tile, ...] = ()
     memory_space: int = 0
     suffixes: tuple[str, ...] = ()
-    _order: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         order = ",".join(map(str, self.minor_to_major))

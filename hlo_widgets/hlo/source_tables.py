@@ -41,7 +41,7 @@ class SourceFrame:
 class SourceTables:
     """The four tables of one module, by the numbers that the text gives."""
 
-    __slots__ = ("_files", "_frames", "_functions", "_locations", "_parent_offset")
+    __slots__ = ("_files", "_frames", "_functions", "_locations")
 
     def __init__(self, text: str) -> None:
         self._files: dict[int, str] = {}
@@ -49,7 +49,7 @@ class SourceTables:
         self._locations: dict[int, dict[str, int]] = {}
         self._frames: dict[int, dict[str, int]] = {}
         table = ""
-        for line in text.splitlines():
+        for line in text.split("\n"):
             word = line.strip()
             if word in TABLE_NAMES:
                 table = word
@@ -58,11 +58,6 @@ class SourceTables:
             if entry is None or not table:
                 continue
             self._read(table, int(entry[1]), line[entry.end() :])
-        # XLA prints the number of the parent plus one, so that 0 need not mean "none": the outermost frame
-        # then names itself. Seen in every text of 2024 to 2026; a text without such a frame counts plainly.
-        self._parent_offset = int(
-            any(fields.get("parent_frame_id") == key for key, fields in self._frames.items())
-        )
 
     def _read(self, table: str, number: int, value: str) -> None:
         if table in {"FileNames", "FunctionNames"}:
@@ -83,7 +78,8 @@ class SourceTables:
             location = self._locations.get(frame.get("file_location_id", 0))
             if location is not None:
                 frames.append(self._frame(location))
-            stack_frame_id = frame.get("parent_frame_id", 0) - self._parent_offset
+            # XLA prints the number of the parent plus one: the outermost frame names itself.
+            stack_frame_id = frame.get("parent_frame_id", 0) - 1
         return tuple(frames)
 
     def _frame(self, location: dict[str, int]) -> SourceFrame:

@@ -5,70 +5,105 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hlo_widgets.hlo.scanner import find_closing, parse_error, skip_space
+from hlo_widgets.hlo.scanner import NAME, find_closing, parse_error, skip_space
 
-NAME = re.compile(r"%?([^\s=(){}\[\],\"%]++)")
-OPCODE = re.compile(r"([a-z][a-z0-9_-]*+)\s*+(?=\()")
-_SHAPE_WORD = re.compile(r"[a-z][a-z0-9]*+\s*+\[[^\]]*+\]")
+_ROOT = re.compile(r"ROOT(?=[\s%])")
+_OPCODE = re.compile(r"([A-Za-z_][\w.-]*+)\s*+(?=\()")
+# A brace after a shape begins a layout only before a number or a colon: it may begin a computation, too.
+_SHAPE_WORD = re.compile(r"[a-z][a-z0-9]*+\[[^\]]*+\](?:\s*+(?=(\{)\s*+[-0-9:])|(?=(\{)\}))?+")
 
 
 class Statement(NamedTuple):
-    """The parts of an instruction's text, each verbatim."""
+    """The parts of an instruction's text, each verbatim.
+
+    Attributes:
+        is_root: Whether it is marked ROOT.
+        name: Name without `%`; empty for an operand that is written as an instruction of its own.
+        shape: The shape; empty where the text leaves it to be inferred.
+        opcode: The opcode.
+        operands: The text between the parentheses.
+        end: The position after the closing parenthesis.
+    """
 
     is_root: bool
     name: str
     shape: str
     opcode: str
     operands: str
-    attributes: str
+    end: int
 
 
-def read_statement(text: str) -> Statement:
-    """Cut the text of one instruction into its parts.
+def scan_statement(text: str, position: int) -> Statement:
+    """Cut the instruction at `position` into its parts, up to where its attributes begin.
 
     Raises:
-        HloParseError: The text is no instruction.
+        HloParseError: There is no instruction at this place.
     """
-    position = skip_space(text, 0)
-    is_root = text.startswith("ROOT", position) and text[position + 4 : position + 5].isspace()
-    if is_root:
-        position = skip_space(text, position + 4)
+    position = skip_space(text, position)
+    root = _ROOT.match(text, position)
+    if root is not None:
+        position = skip_space(text, root.end())
     name = NAME.match(text, position)
     if name is None:
         raise parse_error(text, position, "expected the name of an instruction")
     position = skip_space(text, name.end())
     if not text.startswith("=", position):
         raise parse_error(text, position, "expected '=' after the name of an instruction")
-    start = skip_space(text, position + 1)
+    return _scan_value_side(text, position + 1, root is not None, name[1])
+
+
+def read_statement(text: str) -> Statement:
+    """Cut the whole text of one instruction into its parts; the name may be missing.
+
+    Raises:
+        HloParseError: The text is no instruction.
+    """
+    if starts_instruction(text, skip_space(text, 0)):
+        return scan_statement(text, 0)
+    return _scan_value_side(text, 0, False, "")
+
+
+def starts_instruction(text: str, position: int) -> bool:
+    """Return whether an instruction with a name begins at `position`, judged by its first words."""
+    root = _ROOT.match(text, position)
+    if root is not None:
+        position = skip_space(text, root.end())
+    name = NAME.match(text, position)
+    return name is not None and text.startswith("=", skip_space(text, name.end()))
+
+
+def _scan_value_side(text: str, position: int, is_root: bool, name: str) -> Statement:
+    start = skip_space(text, position)
     end = skip_shape(text, start)
     position = skip_space(text, end)
-    opcode = OPCODE.match(text, position)
+    opcode = _OPCODE.match(text, position)
     if opcode is None:
-        raise parse_error(text, position, "expected an opcode and its operands in parentheses")
+        what = "an opcode and its operands in parentheses" if end > start else "a shape or an opcode"
+        raise parse_error(text, position, f"expected {what}")
     closing = find_closing(text, opcode.end())
     if closing < 0:
         raise parse_error(text, opcode.end(), "this parenthesis is never closed")
     operands = text[opcode.end() + 1 : closing - 1]
-    return Statement(is_root, name[1], text[start:end], opcode[1], operands, text[closing:])
+    return Statement(is_root, name, text[start:end], opcode[1], operands, closing)
 
 
 def skip_shape(text: str, position: int) -> int:
-    """Return the position after the shape at `position`, without reading it; `position` where there is none."""
-    if text.startswith("(", position):
-        end = find_closing(text, position)
+    """Return the position after the shape at `position`, without reading it; `position` where there is none.
+
+    Raises:
+        HloParseError: A bracket of the shape is never closed.
+    """
+    if text.startswith(("(", "b("), position):
+        end = find_closing(text, text.index("(", position))
         if end < 0:
             raise parse_error(text, position, "this parenthesis is never closed")
         return end
     word = _SHAPE_WORD.match(text, position)
     if word is None:
-        if text.startswith("b(", position):
-            end = find_closing(text, position + 1)
-            if end >= 0:
-                return end
         return position
-    end = word.end()
-    if text.startswith("{", end):
-        closing = find_closing(text, end)
-        if closing >= 0:
-            return closing
+    if word[1] is None and word[2] is None:
+        return word.end()
+    end = find_closing(text, word.end())
+    if end < 0:
+        raise parse_error(text, word.end(), "this brace is never closed")
     return end
