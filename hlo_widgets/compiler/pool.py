@@ -45,11 +45,11 @@ class _Slot:
             self.process = WorkerProcess(command, environment, settings.log_bytes)
         return self.process
 
-    def end(self, *, grace_seconds: float = 0.0) -> None:
+    def end(self) -> None:
         """End the worker; only for whoever holds the turn."""
         process, self.process = self.process, None
         if process is not None:
-            process.close(grace_seconds=grace_seconds)
+            process.close()
 
 
 class Workers:
@@ -85,6 +85,11 @@ class Workers:
         process = self._slot(toolchain).process
         return None if process is None else process.pid
 
+    def is_busy(self, toolchain: str) -> bool:
+        """Whether the worker has a request that it has not answered."""
+        process = self._slot(toolchain).process
+        return process is not None and process.is_busy
+
     def request(self, toolchain: str, target: str, header: Mapping[str, Any], body: bytes) -> Reply:
         """Ask the worker of a toolchain, and wait for its answer.
 
@@ -110,10 +115,12 @@ class Workers:
                 raise
 
     def close(self) -> None:
-        """End every worker. The next request starts another."""
+        """End every worker, whatever it is doing. The next request starts another."""
         for slot in list(self._slots.values()):
-            with slot.turn:
-                slot.end(grace_seconds=_GRACE_SECONDS)
+            # Without waiting for the turn: whoever has it may wait for a compiler that hangs.
+            process = slot.process
+            if process is not None:
+                process.close(grace_seconds=_GRACE_SECONDS)
 
     def forget(self) -> None:
         """Let go of every worker without ending it.
@@ -153,7 +160,10 @@ workers = Workers()
 
 
 def shut_down() -> None:
-    """End the compiler processes. The next compile starts another."""
+    """End the compiler processes.
+
+    The next compile starts another; one in another thread that is under way is a `CompileError`.
+    """
     workers.close()
 
 

@@ -9,7 +9,6 @@ import queue
 import signal
 import subprocess
 import threading
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
@@ -23,16 +22,16 @@ _CHUNK_BYTES = 4096
 _END_SECONDS = 5.0
 
 
-class WorkerIdleError(Exception):
-    """The worker ended itself, having had nothing to do, before it saw the request."""
-
-
 class WorkerTimeoutError(Exception):
     """The worker did not answer in time and was ended."""
 
 
 class WorkerDiedError(Exception):
     """The worker ended in the middle of a request; the message says how."""
+
+
+class WorkerIdleError(WorkerDiedError):
+    """The worker ended itself, having had nothing to do, before it saw the request."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,8 @@ class WorkerProcess:
             env=environment,
             start_new_session=True,
         )
-        self._log: deque[bytes] = deque(maxlen=max(1, log_bytes // _CHUNK_BYTES))
+        self._log = bytearray()
+        self._log_bytes = log_bytes
         self._replies: queue.SimpleQueue[Reply | None] = queue.SimpleQueue()
         self._readers = [
             threading.Thread(target=reader, daemon=True)
@@ -96,6 +96,11 @@ class WorkerProcess:
     def is_running(self) -> bool:
         """Whether it has not ended yet."""
         return self._process.poll() is None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it has a request that it has not answered."""
+        return self._waiting_for is not None
 
     def ask(self, header: Mapping[str, Any], body: bytes, time_limit_seconds: float) -> Reply:
         """Send a request and wait for its reply.
@@ -136,7 +141,7 @@ class WorkerProcess:
     def _await(self, request_id: int) -> Reply:
         while (reply := self._replies.get()) is not None:
             if reply.header.get("kind") == "idle":
-                raise WorkerIdleError
+                raise WorkerIdleError("it ended, having had nothing to do")
             if reply.header.get("id") == request_id:
                 return reply
         if self._timed_out:
@@ -159,7 +164,7 @@ class WorkerProcess:
         """Return the end of what it has logged since the last request."""
         if not self.is_running:
             self._readers[1].join(_END_SECONDS)
-        return b"".join(self._log).decode(errors="replace")
+        return bytes(self._log).decode(errors="replace")
 
     def close(self, *, grace_seconds: float = 0.0) -> None:
         """End the process and free what it held.
@@ -205,7 +210,7 @@ class WorkerProcess:
                 while (frame := read_frame(stream)) is not None:
                     self._replies.put(Reply(*frame))
             except FrameError as error:
-                self._log.append(f"not a message: {error}\n".encode())
+                self._keep(f"not a message: {error}\n".encode())
                 self._kill()
             finally:
                 self._replies.put(None)
@@ -213,7 +218,11 @@ class WorkerProcess:
     def _read_log(self) -> None:
         with _pipe(self._process.stderr) as stream:
             while chunk := stream.read(_CHUNK_BYTES):
-                self._log.append(chunk)
+                self._keep(chunk)
+
+    def _keep(self, logged: bytes) -> None:
+        self._log += logged
+        del self._log[: -self._log_bytes]
 
 
 def _pipe(pipe: Any) -> BinaryIO:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hlo_widgets.hlo import HloModule, parse_hlo_module
+if TYPE_CHECKING:
+    from hlo_widgets.hlo import HloModule
 
 __all__ = ["CompilationResult"]
 
@@ -40,4 +41,7 @@ class CompilationResult:
     @cached_property
     def module(self) -> HloModule:
         """The compiled module, parsed on first use."""
+        # Not at the top: a worker loads this package, too, and has no use for the reader.
+        from hlo_widgets.hlo import parse_hlo_module
+
         return parse_hlo_module(self.hlo_text)

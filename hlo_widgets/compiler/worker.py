@@ -26,6 +26,9 @@ __all__ = ["PROTOCOL", "answer", "main"]
 PROTOCOL = 1
 """Number of the message format; both sides must have the same."""
 
+# A worker is started before its first program is traced, so that one waits longer. Arbitrary.
+_FIRST_REQUEST_SECONDS = 60.0
+
 _Request = tuple[dict[str, Any], bytes]
 
 
@@ -76,11 +79,13 @@ def _answer_requests(
     replies: BinaryIO,
     idle_seconds: float,
 ) -> None:
+    wait_seconds = max(idle_seconds, _FIRST_REQUEST_SECONDS)
     while True:
         try:
-            request, content = requests.get(timeout=idle_seconds)
+            request, content = requests.get(timeout=wait_seconds)
         except queue.Empty:
             return
+        wait_seconds = idle_seconds
         header, body = answer(toolchain, request, content)
         write_frame(replies, {**header, "id": request.get("id")}, body)
 

@@ -39,12 +39,15 @@ def wait_until(condition, seconds=60.0):
 
 
 def is_alive(pid):
-    """Say whether a process runs; one that has ended and waits for its parent to notice does not."""
+    """Say whether a thread of a process runs; ended ones that wait for the parent do not."""
+    return any(_is_running(stat) for stat in Path(f"/proc/{pid}/task").glob("*/stat"))
+
+
+def _is_running(stat):
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return stat.read_text().rpartition(")")[2].split()[0] not in "ZX"
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return state not in "ZX"
 
 
 def estimated_cycles(text):

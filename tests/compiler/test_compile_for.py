@@ -1,0 +1,220 @@
+"""What `compile_for` takes and what it gives, on the CPU's compiler, which is always there."""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+import sys
+import textwrap
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hlo_widgets.compiler import compile_for
+from hlo_widgets.errors import CompileError, HloWidgetsError, NotCompilableError, UnknownTargetError
+from tests.compiler.support import add_one, clean_environment
+
+compile_cpu = functools.partial(compile_for, target="cpu")
+SPEC = jax.ShapeDtypeStruct((8, 4), jnp.float32)
+
+
+class Model:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def apply(self, x):
+        return x * self.scale
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def apply_jitted(self, x):
+        return x * self.scale
+
+
+def entry_line(result):
+    return next(line for line in result.hlo_text.splitlines() if line.startswith("ENTRY"))
+
+
+def test_the_result_says_what_was_compiled_and_by_what():
+    result = compile_cpu(add_one, SPEC)
+    assert result.hlo_text.startswith("HloModule jit_add_one, is_scheduled=true")
+    assert "(x.1: f32[8,4]) -> f32[8,4]" in entry_line(result)
+    assert result.target == "cpu"
+    assert result.versions["jax"] == jax.__version__
+    assert result.versions["jaxlib"]
+    assert result.versions["compiler"]
+    assert 0 < result.compile_seconds < 60
+    assert (result.decisions, result.flags, result.notes) == ((), {}, ())
+    assert len(repr(result)) < 200
+
+
+def test_the_module_is_parsed_once():
+    result = compile_cpu(add_one, SPEC)
+    assert result.module is result.module
+    assert result.module.name == "jit_add_one"
+
+
+def test_the_source_lines_are_those_of_the_caller():
+    result = compile_cpu(add_one, SPEC)
+    assert __file__ in result.hlo_text
+    assert "support.py" in result.hlo_text
+    assert "hlo_widgets/compiler/" not in result.hlo_text
+
+
+def test_the_text_is_that_of_a_compile_in_one_process():
+    def fresh():  # JAX keeps a trace with the lines that it came from
+        def scaled(x):
+            return jnp.tanh(x) * 2
+
+        return scaled
+
+    ours = compile_cpu(fresh(), SPEC).hlo_text
+    bare = jax.jit(fresh()).lower(SPEC).compile().as_text()
+
+    def comparable(text):
+        # The two calls above stand on two lines; jit also says that shardings may spread.
+        text = re.sub(r"^\d+ \{file_name_id=.*", "", text, flags=re.MULTILINE)
+        return re.sub(r", allow_spmd_sharding_propagation_to_\w+=\{true\}", "", text)
+
+    assert comparable(ours) == comparable(bare)
+
+
+@pytest.mark.parametrize(
+    ("fun", "args", "kwargs", "parameters"),
+    [
+        (add_one, (np.ones((2, 3), np.float32),), {}, "f32[2,3]"),
+        (add_one, (jnp.ones((2, 3)),), {}, "f32[2,3]"),
+        (add_one, (3,), {}, "s32[]"),
+        (add_one, (2.5,), {}, "f32[]"),
+        (functools.partial(jnp.add, 2.0), (SPEC,), {}, "f32[8,4]"),
+        (functools.partial(lambda x, scale: x * scale, scale=3), (SPEC,), {}, "f32[8,4]"),
+        (Model(3.0).apply, (SPEC,), {}, "f32[8,4]"),
+        (Model(3.0).apply_jitted, (SPEC,), {}, "f32[8,4]"),
+        (lambda x, *, bias: x + bias, (SPEC,), {"bias": SPEC}, "f32[8,4]"),
+        (lambda p: p["w"] @ p["b"][0], ({"w": SPEC, "b": [np.ones((4,))]},), {}, "f32[4]"),
+        (jax.jit(lambda x, n: x**n, static_argnums=1), (SPEC, 3), {}, "f32[8,4]"),
+        (
+            jax.jit(lambda x, mode: x if mode == "same" else -x, static_argnames="mode"),
+            (SPEC,),
+            {"mode": "other"},
+            "f32[8,4]",
+        ),
+        (lambda key: jax.random.normal(key, (4,)), (jax.random.key(0),), {}, "u32[2]"),
+        (
+            lambda x: jax.lax.scan(lambda c, y: (c + y, c), 0.0, x),
+            (np.ones(9, "f4"),),
+            {},
+            "f32[9]",
+        ),
+        (lambda x: jax.lax.cond(x[0, 0] > 0, jnp.sin, jnp.cos, x), (SPEC,), {}, "f32[8,4]"),
+        (jax.grad(lambda x: jnp.sum(jax.nn.gelu(x, approximate=False))), (SPEC,), {}, "f32[8,4]"),
+    ],
+)
+def test_functions_and_arguments_of_every_kind(fun, args, kwargs, parameters):
+    assert parameters in entry_line(compile_cpu(fun, *args, **kwargs))
+
+
+def test_options_of_a_jitted_function_are_kept():
+    donating = jax.jit(add_one, donate_argnums=0)
+    assert "input_output_alias={ {}: (0, {}" in compile_cpu(donating, SPEC).hlo_text
+    assert "input_output_alias" not in compile_cpu(jax.jit(add_one), SPEC).hlo_text
+
+
+def test_64_bit_programs_stay_so():
+    with jax.enable_x64(True):
+        result = compile_cpu(add_one, jax.ShapeDtypeStruct((4,), jnp.float64))
+    assert "f64[4]" in entry_line(result)
+
+
+def test_a_function_is_traced_and_never_run_on_data():
+    seen = []
+
+    def look(x):
+        seen.append(x)
+        return x * 2
+
+    compile_cpu(look, np.ones(3, np.float32))
+    assert [isinstance(x, jax.core.Tracer) for x in seen] == [True]
+
+
+def test_an_error_while_tracing_is_the_users_own():
+    class OwnError(Exception):
+        pass
+
+    def wrong(x):
+        raise OwnError("mine")
+
+    with pytest.raises(OwnError, match="mine") as caught:
+        compile_cpu(wrong, SPEC)
+    assert any(entry.name == "wrong" for entry in caught.traceback)
+
+
+def test_a_shape_error_of_jax_is_raised_as_it_is():
+    with pytest.raises(ValueError, match="Incompatible shapes") as caught:
+        compile_cpu(lambda x, y: x + y, SPEC, jax.ShapeDtypeStruct((3,), jnp.float32))
+    assert not isinstance(caught.value, HloWidgetsError)
+
+
+def test_an_unknown_flag_brings_the_compilers_words():
+    with pytest.raises(CompileError, match="No such compile option: 'xla_nonsense'") as caught:
+        compile_cpu(add_one, SPEC, flags={"xla_nonsense": 1})
+    assert caught.value.target == "cpu"
+
+
+@pytest.mark.parametrize("off", [False, "False", "false"])
+@pytest.mark.parametrize("dashes", ["", "--"])
+def test_flags_reach_the_compiler(off, dashes):
+    flag = "xla_cpu_enable_fast_math"
+    result = compile_cpu(add_one, SPEC, flags={f"{dashes}{flag}": off})
+    assert result.flags == {flag: False}
+
+
+def test_a_flag_of_the_wrong_kind_is_refused_by_the_compiler():
+    with pytest.raises(CompileError, match="xla_cpu_enable_fast_math"):
+        compile_cpu(add_one, SPEC, flags={"xla_cpu_enable_fast_math": "abc"})
+
+
+@pytest.mark.parametrize("flags", [{1: True}, {"xla_cpu_enable_fast_math": None}])
+def test_flags_that_are_no_flags(flags):
+    with pytest.raises(NotCompilableError, match="flags are names"):
+        compile_cpu(add_one, SPEC, flags=flags)
+
+
+def test_what_cannot_be_called_is_named():
+    with pytest.raises(NotCompilableError, match="not a str"):
+        compile_cpu("row_softmax")
+
+
+def test_an_unknown_target_is_found_out_before_tracing():
+    def never(x):
+        raise AssertionError
+
+    with pytest.raises(UnknownTargetError):
+        compile_for(never, SPEC, target="v66")
+
+
+def test_decisions_are_not_promised():
+    with pytest.raises(CompileError, match="decisions are not read yet"):
+        compile_cpu(add_one, SPEC, explain=True)
+
+
+def test_no_backend_of_jax_is_started_in_the_callers_process():
+    script = """
+        import jax, jax.numpy as jnp
+        from hlo_widgets.compiler import compile_for
+        spec = jax.ShapeDtypeStruct((8, 4), jnp.float32)
+        text = compile_for(lambda x: jnp.tanh(x) + 1, spec, target="cpu").hlo_text
+        assert "tanh" in text
+        from jax._src import xla_bridge
+        print("backends:", dict(xla_bridge._backends))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "backends: {}"
