@@ -4,6 +4,7 @@ The tree, with the built-in that each error can also be caught as::
 
     HloWidgetsError
     ├── HloParseError (ValueError)            text that is not HLO, with the place
+    ├── HloFileError (ValueError)             a file or folder that cannot be read as HLO, and why
     ├── HloLookupError (KeyError)             no such instruction or computation
     ├── UnknownCaptureError (KeyError)        a capture that this package does not carry
     ├── UnknownTargetError (ValueError)       a target name nobody knows
@@ -25,6 +26,7 @@ __all__ = [
     "CompileError",
     "CompileTimeoutError",
     "DrawingError",
+    "HloFileError",
     "HloLookupError",
     "HloParseError",
     "HloWidgetsError",
@@ -68,6 +70,23 @@ class HloParseError(HloWidgetsError, ValueError):
         if self.excerpt:
             message += f"\n  {self.excerpt}\n  {' ' * self.caret}^"
         return message
+
+
+class HloFileError(HloWidgetsError, ValueError):
+    """A file or folder that holds no HLO that can be read here.
+
+    Attributes:
+        path: The file or folder.
+        reason: Why it cannot be read and what to do.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"cannot read {self.path}: {self.reason}"
 
 
 class HloLookupError(HloWidgetsError, KeyError):

@@ -36,8 +36,9 @@ def split_attributes(text: str, position: int = 0) -> dict[str, str]:
         position: Where to begin.
 
     Returns:
-        Name to value; a name that comes twice keeps its first value. Reading stops quietly where the text
-        is no attribute: what a reader of damaged text still can tell is more useful than an error.
+        Name to value; a name that comes twice keeps its first value. Reading stops quietly where
+        the text is no attribute: what a reader of damaged text still can tell is more useful than
+        an error.
     """
     attributes: dict[str, str] = {}
     size = len(text)

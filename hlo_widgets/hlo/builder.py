@@ -160,7 +160,9 @@ class ModuleBuilder:
         if len(draft.named) < len(instructions):
             self.warn(f"names repeat in computation %{computation.name}; all instructions are kept")
         if computation.name in self._names:
-            self.warn(f"computation %{computation.name} stands more than once; calls go to the first")
+            self.warn(
+                f"computation %{computation.name} stands more than once; calls go to the first"
+            )
         self._names.add(computation.name)
         computation.instructions = tuple(instructions)
         computation.root_instruction = draft.root or instructions[-1]
@@ -218,7 +220,9 @@ class ModuleBuilder:
                 absent.update(dict.fromkeys(name for name in names if name not in by_name))
         if absent:
             some = ", ".join(f"%{name}" for name in list(absent)[:3])
-            self.warn(f"called and not in the text: {some}" + (" and more" if len(absent) > 3 else ""))
+            self.warn(
+                f"called and not in the text: {some}" + (" and more" if len(absent) > 3 else "")
+            )
         if self.skipped_lines:
             count, first = len(self.skipped_lines), self.skipped_lines[0]
             self.warn(f"{count} lines that are no HLO were skipped, the first is line {first}")

@@ -1,4 +1,5 @@
-"""Mending text that was hurt on its way: log prefixes, markdown fences, lines wrapped by a terminal.
+"""Mending text that was hurt on its way: log prefixes, markdown fences, lines wrapped by a
+terminal.
 
 Every repair keeps the number of lines, so that a line number means the same before and after it.
 """
@@ -9,7 +10,8 @@ import re
 
 _FENCE = re.compile(r"^[ \t]*+(?:```|~~~)[^\n`]*+$", re.MULTILINE)
 _QUOTE = re.compile(r"^> ?", re.MULTILINE)
-# A log line names the source file and line that wrote it before the message: `...util.cc:72] HloModule`.
+# A log line names the source file and line that wrote it before the message: `...util.cc:72]
+# HloModule`.
 _LOG_PREFIX = re.compile(r"[^\n\]]{0,200}[\w.-]\.(?:cc|cpp|cu|h|py|rs|go):[0-9]{1,6}\] ?")
 _STARTS = re.compile(
     r"\s*+(?:$|\}|HloModule |(?:ENTRY |ROOT )|%?[\w.$-]++ (?:= |\(|\{)|(?:FileNames|FunctionNames|"
@@ -26,7 +28,8 @@ def mend(text: str, unwrap: bool = False) -> tuple[str, list[str]]:
 
     Args:
         text: The text as given.
-        unwrap: Whether to join lines that look wrapped, too. Only for text that cannot be read as it is.
+        unwrap: Whether to join lines that look wrapped, too. Only for text that cannot be read as
+            it is.
 
     Returns:
         The text to read, and what was mended in words.

@@ -1,8 +1,8 @@
 """Reading by XLA's grammar, wherever lines begin and end: the careful path.
 
-The reader of lines hands over a computation when it meets a line that it does not know. Here white space is
-only white space: a computation may stand on one line, a value may go over many, and a computation may be
-written inside the attribute that calls it.
+The reader of lines hands over a computation when it meets a line that it does not know. Here white
+space is only white space: a computation may stand on one line, a value may go over many, and a
+computation may be written inside the attribute that calls it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,14 @@ from hlo_widgets.hlo.builder import ComputationDraft, ModuleBuilder
 from hlo_widgets.hlo.instruction import FUSION_KINDS, HloInstruction
 from hlo_widgets.hlo.module import HloComputation
 from hlo_widgets.hlo.operands import MAX_NESTING, resolve_operands
-from hlo_widgets.hlo.scanner import NAME, closes_later, find_closing, parse_error, scan_value, skip_space
+from hlo_widgets.hlo.scanner import (
+    NAME,
+    closes_later,
+    find_closing,
+    parse_error,
+    scan_value,
+    skip_space,
+)
 from hlo_widgets.hlo.source_tables import TABLE_NAMES
 from hlo_widgets.hlo.statement import scan_statement, skip_shape, starts_instruction
 
@@ -181,9 +188,7 @@ class GrammarReader:
         source = self._source
         statement = scan_statement(source, position)
         line = self._builder.module.line_at(position)
-        instruction = HloInstruction(
-            statement.name, statement.opcode, draft.computation, line
-        )
+        instruction = HloInstruction(statement.name, statement.opcode, draft.computation, line)
         if statement.opcode not in _NO_OPERANDS:
             operands = resolve_operands(draft, statement.operands)
             draft.set_operands(instruction, operands)
@@ -279,7 +284,9 @@ class GrammarReader:
                 position = skip_space(source, self._skip_line(position))
         if draft.instructions:
             self._builder.finish_computation(draft)
-            self._builder.warn("instructions stand in no computation; they were given one, called %" + name)
+            self._builder.warn(
+                "instructions stand in no computation; they were given one, called %" + name
+            )
         return position
 
     def _tables(self, position: int) -> int:

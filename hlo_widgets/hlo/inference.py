@@ -1,7 +1,7 @@
 """Shapes that the text leaves out because they follow from the operands.
 
-XLA's parser accepts `%sum = add(%a, %b)`. What is inferred here covers the opcodes for which it does; the
-shape of anything else is "opaque", which says nothing about its size.
+XLA's parser accepts `%sum = add(%a, %b)`. What is inferred here covers the opcodes for which it
+does; the shape of anything else is "opaque", which says nothing about its size.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _SAME_AS_OPERAND = ELEMENTWISE | frozenset(
     " opt-barrier reverse scatter select-and-scatter while".split()
 )
 _PREDICATES = frozenset({"compare", "is-finite"})
-# A chain of instructions without shapes is followed so far; arbitrary, and far beyond what people write.
+# A chain of instructions without shapes is followed so far; arbitrary, and far beyond what people
+# write.
 _MAX_CHAIN = 200
 
 
@@ -66,7 +67,9 @@ def _from_operand(instruction: HloInstruction, operand: Shape) -> Shape:
 
 
 def _transposed(permutation: str, operand: Shape) -> Shape:
-    order = [int(number) for number in permutation.strip("{} ").split(",") if number.strip().isdecimal()]
+    order = [
+        int(number) for number in permutation.strip("{} ").split(",") if number.strip().isdecimal()
+    ]
     if sorted(order) != list(range(len(operand.dimensions))):
         return _UNKNOWN
     sizes = tuple(operand.dimensions[number] for number in order)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hlo_widgets.hlo.attributes import CALLING_ATTRIBUTES, computation_names, split_attributes
 from hlo_widgets.hlo.inference import infer_shape
 from hlo_widgets.hlo.metadata import OpMetadata, parse_metadata, unquote
+from hlo_widgets.hlo.printer import PrintOptions, instruction_text
 from hlo_widgets.hlo.shape import Shape, parse_shape
 from hlo_widgets.hlo.statement import Statement, read_statement
 
@@ -34,9 +35,9 @@ FUSION_KINDS: dict[str, FusionKind] = {str(kind): kind for kind in FusionKind}
 class HloInstruction:
     """One operation: an opcode applied to operands, with a name, a shape and attributes.
 
-    You can think of it as an assignment: `%name = shape opcode(operands), attributes`. What the graph needs
-    is there from the start; the shape, the attributes, the metadata and the backend config are read from
-    the text when they are first asked for.
+    You can think of it as an assignment: `%name = shape opcode(operands), attributes`. What the
+    graph needs is there from the start; the shape, the attributes, the metadata and the backend
+    config are read from the text when they are first asked for.
 
     Attributes:
         name: Name without `%`; unique in its computation unless the text repeats it.
@@ -121,6 +122,16 @@ class HloInstruction:
         return details.shape
 
     @property
+    def shape_text(self) -> str:
+        """The shape as written, or as inferred where the text has none."""
+        return self._read().statement.shape or self.shape.to_string()
+
+    @property
+    def operands_text(self) -> str:
+        """The text between the parentheses, as written."""
+        return self._read().statement.operands
+
+    @property
     def attributes(self) -> Mapping[str, str]:
         """The attributes in order, values verbatim, metadata and backend_config included."""
         details = self._read()
@@ -167,7 +178,7 @@ class HloInstruction:
 
     @property
     def parameter_number(self) -> int | None:
-        """n of `parameter(n)`; None for other opcodes."""
+        """N of `parameter(n)`; None for other opcodes."""
         if self.opcode != "parameter":
             return None
         number = self._read().statement.operands.strip()
@@ -186,6 +197,18 @@ class HloInstruction:
             return ()
         by_name = self.parent.by_name
         return tuple(by_name[name] for name in computation_names(value) if name in by_name)
+
+    def to_string(
+        self, *, metadata: bool = True, backend_config: bool = True, operand_shapes: bool = False
+    ) -> str:
+        """Write the instruction on one line, normalised: names with `%`, calls by name.
+
+        Args:
+            metadata: Whether to write metadata.
+            backend_config: Whether to write the backend config.
+            operand_shapes: Whether to write the shape before each operand.
+        """
+        return instruction_text(self, PrintOptions(metadata, backend_config, operand_shapes))
 
     def _read(self) -> _Details:
         details = self._details

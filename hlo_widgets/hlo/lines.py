@@ -1,8 +1,9 @@
 """Reading line by line: the fast path, for text as compilers print it.
 
-One regular expression cuts every line into name, opcode, operands and attributes, many lines a call, so that
-only the joining is left to Python. A line that is not as compilers print it sends its whole computation to
-the careful path in `grammar`; `tests/hlo/test_paths_agree.py` shows that both read the same.
+One regular expression cuts every line into name, opcode, operands and attributes, many lines a
+call, so that only the joining is left to Python. A line that is not as compilers print it sends
+its whole computation to the careful path in `grammar`; `tests/hlo/test_paths_agree.py` shows that
+both read the same.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from hlo_widgets.hlo.opcode import NEVER_CALLS
 from hlo_widgets.hlo.operands import ALL_PERCENT, PERCENT_NAME, resolve_operands
 from hlo_widgets.hlo.statement import scan_statement
 
-# Text without parentheses, with one level of them, with two, with three: what shapes and operands have.
-# Every quantifier is possessive: no line, however odd, makes the pattern try a second way.
+# Text without parentheses, with one level of them, with two, with three: what shapes and operands
+# have. Every quantifier is possessive: no line, however odd, makes the pattern try a second way.
 _FLAT = r"[^()\n]*+"
 _ONE = rf"{_FLAT}(?:\({_FLAT}\){_FLAT})*+"
 _TWO = rf"{_FLAT}(?:\({_ONE}\){_FLAT})*+"
@@ -30,8 +31,8 @@ _LINE = re.compile(
 )
 _HEADER = re.compile(r"(ENTRY )?%?([^\s=(){}\[\],\"'%/]++) ")
 _CLOSING = re.compile(r"\}(, execution_thread=\"[^\"]*+\")?+\s*+(?://.*+)?+")
-# Characters that are cut at a time: few after a change from the careful path, which may come again at once,
-# then more and more. The last bounds the memory that the pieces take.
+# Characters that are cut at a time: few after a change from the careful path, which may come again
+# at once, then more and more. The last bounds the memory that the pieces take.
 _FIRST_CHUNK = 4_096
 _LAST_CHUNK = 1_048_576
 
@@ -54,7 +55,8 @@ class LineReader:
         self.grammar = GrammarReader(builder)
 
     def read(self, position: int) -> int:
-        """Read computations from `position` on; return where they end: at the end or at another module.
+        """Read computations from `position` on; return where they end: at the end or at another
+        module.
 
         Raises:
             HloParseError: A computation is no HLO.
@@ -72,8 +74,8 @@ class LineReader:
     def _read_lines(self, position: int) -> int:  # noqa: C901, PLR0912, PLR0915
         """Read whole lines until the end or an odd line; return where the careful path must go on.
 
-        One long loop on purpose: it runs once a line, and a call that it would make for a line costs as much
-        as the rest of that line.
+        One long loop on purpose: it runs once a line, and a call that it would make for a line
+        costs as much as the rest of that line.
         """
         builder = self._builder
         module = builder.module
@@ -82,6 +84,12 @@ class LineReader:
         line = module.line_at(position) - 1
         classes = _CLASSES
         draft: ComputationDraft | None = None
+        # What `draft` holds, once more as locals: set with it, and read only while it is open.
+        computation: HloComputation | None = None
+        named: dict[str, HloInstruction] = {}
+        find = named.__getitem__
+        nowhere: list[HloInstruction] = []
+        append = nowhere.append
         chunk = _FIRST_CHUNK
         while position < size:
             end = source.find("\n", min(position + chunk, size)) + 1 or size
@@ -90,12 +98,16 @@ class LineReader:
             for marker, key, opcode, operands, attributes, other in rows:
                 line += 1
                 if opcode:
-                    if draft is None or (
-                        attributes
-                        and (
-                            attributes[0] != ","
-                            or attributes.count("{") != attributes.count("}")
-                            or attributes.count('"') & 1
+                    if (
+                        draft is None
+                        or computation is None
+                        or (
+                            attributes
+                            and (
+                                attributes[0] != ","
+                                or attributes.count("{") != attributes.count("}")
+                                or attributes.count('"') & 1
+                            )
                         )
                     ):
                         return self._odd(draft, line)

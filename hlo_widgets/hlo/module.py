@@ -10,20 +10,23 @@ from functools import cached_property
 from hlo_widgets.errors import HloLookupError
 from hlo_widgets.hlo.attributes import split_attributes
 from hlo_widgets.hlo.instruction import HloInstruction
+from hlo_widgets.hlo.printer import PrintOptions, computation_text, module_text
 from hlo_widgets.hlo.source_tables import SourceFrame, SourceTables
 
 
 class HloComputation:
     """A named list of instructions.
 
-    You can think of it as a function: the parameters are its arguments, the root is what it returns, and
-    the instructions in between are assignments, each name assigned once.
+    You can think of it as a function: the parameters are its arguments, the root is what it
+    returns, and the instructions in between are assignments, each name assigned once.
 
     Attributes:
         name: Name without `%`.
         parent: The module it stands in.
-        instructions: All instructions in text order, which is the schedule when the module is scheduled.
-        root_instruction: The instruction whose value is returned: the one marked ROOT, else the last.
+        instructions: All instructions in text order, which is the schedule when the module is
+            scheduled.
+        root_instruction: The instruction whose value is returned: the one marked ROOT, else the
+            last.
         is_entry_computation: Whether the program starts here.
         line: Line in `HloModule.text` where it begins, from 1.
     """
@@ -90,6 +93,12 @@ class HloComputation:
         """Whether a fusion calls it: then it is the body of one kernel."""
         return any(caller.opcode == "fusion" for caller in self.callers)
 
+    def to_string(
+        self, *, metadata: bool = True, backend_config: bool = True, operand_shapes: bool = False
+    ) -> str:
+        """Write the computation; the arguments are those of `HloModule.to_string`."""
+        return computation_text(self, PrintOptions(metadata, backend_config, operand_shapes))
+
 
 class HloModule:
     """One program as the compiler wrote it.
@@ -151,7 +160,8 @@ class HloModule:
         return found
 
     def instruction(self, name: str) -> HloInstruction:
-        """Return the instruction of this name: the entry computation's, else the first in text order.
+        """Return the instruction of this name: the entry computation's, else the first in text
+        order.
 
         Raises:
             HloLookupError: There is none.
@@ -171,6 +181,18 @@ class HloModule:
     def source_frames(self, stack_frame_id: int) -> tuple[SourceFrame, ...]:
         """Return the stack of a frame number, innermost first; empty where the text has no such frame."""
         return self._source_tables.frames(stack_frame_id)
+
+    def to_string(
+        self, *, metadata: bool = True, backend_config: bool = True, operand_shapes: bool = False
+    ) -> str:
+        """Write the module as text that reads as the same module.
+
+        Args:
+            metadata: Whether to write metadata and the source tables. True by default.
+            backend_config: Whether to write backend configs. True by default.
+            operand_shapes: Whether to write the shape before each operand. False by default.
+        """
+        return module_text(self, PrintOptions(metadata, backend_config, operand_shapes))
 
     def callers_of(self, computation: HloComputation) -> tuple[HloInstruction, ...]:
         """Return the instructions that call a computation, in text order."""

@@ -1,7 +1,7 @@
 """Opcodes in the classes that a drawing and a table ask for.
 
-Sets of opcodes as HLO text prints them. An opcode that is in no set is not an error: compilers bring new
-ones before anybody else knows them.
+Sets of opcodes as HLO text prints them. An opcode that is in no set is not an error: compilers
+bring new ones before anybody else knows them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ DATA_MOVEMENT = frozenset(
     "bitcast broadcast concatenate copy copy-done copy-start dynamic-reshape dynamic-slice"
     " dynamic-update-slice pad reshape reverse slice transpose".split()
 )
-MATRIX = frozenset(
-    "cholesky convolution dot fft ragged-dot scaled-dot triangular-solve".split()
-)
+MATRIX = frozenset("cholesky convolution dot fft ragged-dot scaled-dot triangular-solve".split())
 REDUCTIONS = frozenset(
     "batch-norm-grad batch-norm-inference batch-norm-training gather reduce reduce-window scatter"
     " select-and-scatter sort topk".split()
@@ -62,10 +60,11 @@ NEVER_CALLS = (
 
 
 def async_base(opcode: str) -> str | None:
-    """Return what an asynchronous pair does: "copy" of "copy-start" and "copy-done"; None for other opcodes.
+    """Return what an asynchronous pair does: "copy" of "copy-start" and "copy-done"; None for
+    other opcodes.
 
-    `async-start` and its like give "async": what they wrap stands in the computation that they call.
-    `send-done` and `recv-done` end a `send` and a `recv` and give these.
+    `async-start` and its like give "async": what they wrap stands in the computation that they
+    call. `send-done` and `recv-done` end a `send` and a `recv` and give these.
     """
     for ending in ("-start", "-update", "-done"):
         if opcode.endswith(ending):

@@ -17,7 +17,7 @@ MAX_NESTING = 100
 
 _COMMENT = r"(?:/\*[^*]*+\*/)?+"
 _TILES = r"(?:\([^()]*+\))*+"
-_LAYOUT = rf"(?:\{{[^{{}}()]*+(?:\([^()]*+\)[^{{}}()]*+)*+\}})?+"
+_LAYOUT = r"(?:\{[^{}()]*+(?:\([^()]*+\)[^{}()]*+)*+\})?+"
 _ARRAY = rf"[a-z]\w*+\[[^\]]*+\]{_LAYOUT}"
 _TUPLE_BODY = r"[^()]*+(?:\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)[^()]*+)*+"
 # A list in which every operand has its `%`: then the names can be picked out without any parsing.

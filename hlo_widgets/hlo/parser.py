@@ -28,11 +28,12 @@ def parse_hlo_module(text: str) -> HloModule:
     """Read the text of one HLO module.
 
     Args:
-        text: What a compiler printed or a person wrote; header, source tables and attributes may be missing.
+        text: What a compiler printed or a person wrote; header, source tables and attributes may
+            be missing.
 
     Returns:
-        The module. Shapes, attributes, metadata and backend configs are read when first asked for. Its
-        `warnings` say what was mended; of a text with several modules it is the first.
+        The module. Shapes, attributes, metadata and backend configs are read when first asked for.
+        Its `warnings` say what was mended; of a text with several modules it is the first.
 
     Raises:
         HloParseError: The text is not HLO.
@@ -56,8 +57,8 @@ def parse_hlo_modules(text: str) -> tuple[HloModule, ...]:
 
 def _parse(text: str, only_first: bool) -> tuple[list[HloModule], bool]:
     source, mended = mend(text)
-    # Tens of thousands of objects are made and none is garbage: with the collector on, it would walk
-    # through everything the process holds again and again.
+    # Tens of thousands of objects are made and none is garbage: with the collector on, it would
+    # walk through everything the process holds again and again.
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -1,7 +1,7 @@
 """The smallest pieces of reading: places in a text, space and comments, brackets and strings.
 
-Every loop here moves forward only and no pattern can backtrack (the quantifiers are possessive), so the
-time is linear in the text whatever the text is.
+Every loop here moves forward only and no pattern can backtrack (the quantifiers are possessive),
+so the time is linear in the text whatever the text is.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import re
 
 from hlo_widgets.errors import HloParseError
 
-# Characters of a line that an error shows, half before the place and half after it. Arbitrary: what fits
-# beside a caret on a terminal.
+# Characters of a line that an error shows, half before the place and half after it. Arbitrary:
+# what fits beside a caret on a terminal.
 EXCERPT_WIDTH = 80
 
 NAME = re.compile(r"%?([^\s=(){}\[\],\"'%/]++)")
-# An unclosed comment or string goes on to the end of the text: were it no match, each later one would be
-# tried and would read to the end again.
+# An unclosed comment or string goes on to the end of the text: were it no match, each later one
+# would be tried and would read to the end again.
 _COMMENT = r"/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)|//[^\n]*+"
 _DOUBLE = r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+"
 _SINGLE = r"'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'"
@@ -51,8 +51,8 @@ def skip_space(text: str, position: int) -> int:
 def find_closing(text: str, position: int) -> int:
     """Return the position after the bracket that closes the one at `position`; -1 where none does.
 
-    Brackets inside strings and comments do not count. A closing bracket of another kind counts as one:
-    `[0:8)` is somebody's notation, not our mistake.
+    Brackets inside strings and comments do not count. A closing bracket of another kind counts as
+    one: `[0:8)` is somebody's notation, not our mistake.
     """
     depth = 0
     for match in _BRACKET.finditer(text, position):
@@ -83,7 +83,8 @@ def closes_later(text: str, position: int) -> bool:
 def scan_value(text: str, position: int) -> int:
     """Return the position after the attribute value at `position`; -1 where it has no end.
 
-    A value ends at a comma, at white space or at a closing bracket that belongs to something around it.
+    A value ends at a comma, at white space or at a closing bracket that belongs to something
+    around it.
     """
     size = len(text)
     while True:

@@ -1,7 +1,7 @@
 """Shapes as HLO writes them: `bf16[1024,512]{1,0:T(8,128)(2,1)S(1)}`.
 
-You can think of a `Shape` as a type: an array of some element type with a size for each dimension and
-a layout that says how the array lies in memory, or a tuple of such types.
+You can think of a `Shape` as a type: an array of some element type with a size for each dimension
+and a layout that says how the array lies in memory, or a tuple of such types.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class Tile:
     """One tile of a layout: `(8,128)`.
 
     Attributes:
-        dimensions: Sizes of the tile, major to minor; None for `*`, which joins a dimension to the next.
+        dimensions: Sizes of the tile, major to minor; None for `*`, which joins a dimension to the
+            next.
     """
 
     dimensions: tuple[int | None, ...]
@@ -64,9 +65,10 @@ class Layout:
     Attributes:
         minor_to_major: Dimension numbers, the fastest varying first.
         tiles: Tiles of `T(...)`, the outermost first.
-        memory_space: n of `S(n)`, 0 where none is written. What the number means is the backend's matter.
-        suffixes: The other suffixes, verbatim and in order: `E(4)`, `M(128)`, `L(2)`, `SC(...)`, `D(...)`,
-            `P(...)`, `#(u32)`, `*(u16)`.
+        memory_space: n of `S(n)`, 0 where none is written. What the number means is the backend's
+            matter.
+        suffixes: The other suffixes, verbatim and in order: `E(4)`, `M(128)`, `L(2)`, `SC(...)`,
+            `D(...)`, `P(...)`, `#(u32)`, `*(u16)`.
     """
 
     minor_to_major: tuple[int, ...] = ()
@@ -80,11 +82,11 @@ class Layout:
         space = f"S({self.memory_space})" if self.memory_space else ""
         # XLA writes D P T * # L E SC S M in this order; a suffix that is unknown goes last.
         before = "".join(text for text in self.suffixes if text[0] in "DP")
-        middle = "".join(text for text in self.suffixes if text[0] in "*#LE" or text.startswith("SC"))
+        middle = "".join(
+            text for text in self.suffixes if text[0] in "*#LE" or text.startswith("SC")
+        )
         after = "".join(
-            text
-            for text in self.suffixes
-            if text[0] not in "DP*#LE" and not text.startswith("SC")
+            text for text in self.suffixes if text[0] not in "DP*#LE" and not text.startswith("SC")
         )
         attached = before + tiles + middle + space + after
         return f"{{{order}{':' if attached else ''}{attached}}}"
@@ -95,8 +97,10 @@ class Shape:
     """The type of a value: an array, a tuple of shapes, a token or an opaque handle.
 
     Attributes:
-        element_type: XLA's name of the element type ("bf16"), or "tuple", "token", "opaque", "buffer".
-        dimensions: Size of each dimension; None where the text writes `?` (unbounded). For `<=8` the bound.
+        element_type: XLA's name of the element type ("bf16"), or "tuple", "token", "opaque",
+            "buffer".
+        dimensions: Size of each dimension; None where the text writes `?` (unbounded). For `<=8`
+            the bound.
         dynamic_dimensions: For each dimension, whether its size is only known at run time.
         layout: The layout, None where the text writes none.
         tuple_shapes: The shapes of a tuple, and the one shape inside a buffer; empty otherwise.

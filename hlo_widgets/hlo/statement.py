@@ -9,7 +9,8 @@ from hlo_widgets.hlo.scanner import NAME, find_closing, parse_error, skip_space
 
 _ROOT = re.compile(r"ROOT(?=[\s%])")
 _OPCODE = re.compile(r"([A-Za-z_][\w.-]*+)\s*+(?=\()")
-# A brace after a shape begins a layout only before a number or a colon: it may begin a computation, too.
+# A brace after a shape begins a layout only before a number or a colon: it may begin a
+# computation, too.
 _SHAPE_WORD = re.compile(r"[a-z][a-z0-9]*+\[[^\]]*+\](?:\s*+(?=(\{)\s*+[-0-9:])|(?=(\{)\}))?+")
 
 
@@ -78,7 +79,9 @@ def _scan_value_side(text: str, position: int, is_root: bool, name: str) -> Stat
     position = skip_space(text, end)
     opcode = _OPCODE.match(text, position)
     if opcode is None:
-        what = "an opcode and its operands in parentheses" if end > start else "a shape or an opcode"
+        what = (
+            "an opcode and its operands in parentheses" if end > start else "a shape or an opcode"
+        )
         raise parse_error(text, position, f"expected {what}")
     closing = find_closing(text, opcode.end())
     if closing < 0:
@@ -88,7 +91,8 @@ def _scan_value_side(text: str, position: int, is_root: bool, name: str) -> Stat
 
 
 def skip_shape(text: str, position: int) -> int:
-    """Return the position after the shape at `position`, without reading it; `position` where there is none.
+    """Return the position after the shape at `position`, without reading it; `position` where
+    there is none.
 
     Raises:
         HloParseError: A bracket of the shape is never closed.

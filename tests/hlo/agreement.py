@@ -74,7 +74,9 @@ def _compare(computation, theirs, root) -> list[str]:
     for item, other in zip(ours, theirs, strict=True):
         if [index.get(id(x)) for x in item.operands] != [their_index[n] for n in other["operands"]]:
             found.append(f"{where}: operands of %{item.name}: {item.operands} {other['operands']}")
-        if sorted(index[id(x)] for x in item.users) != sorted(their_index[n] for n in other["users"]):
+        if sorted(index[id(x)] for x in item.users) != sorted(
+            their_index[n] for n in other["users"]
+        ):
             found.append(f"{where}: users of %{item.name}: {item.users} {other['users']}")
         found += _compare_text(item, other["text"], where)
     return found
@@ -96,7 +98,9 @@ def _compare_text(item, text, where) -> list[str]:
             if key in _CALLING.split() and "%" in value:
                 called += re.findall(r"%([^\s,{}]+)", value)
         mine = [computation.name for computation in item.called_computations]
-        if sorted(called) != sorted(mine) and not item.opcode.endswith(("-start", "-done", "-update")):
+        if sorted(called) != sorted(mine) and not item.opcode.endswith(
+            ("-start", "-done", "-update")
+        ):
             found.append(f"{where}: calls of %{item.name}: {mine}, XLA {called}")
     return found
 

@@ -1,7 +1,8 @@
 """XLA's own parser as the judge, in a child process: it aborts on some inputs.
 
-Run as a program it reads one request a line, `{"text": ...}`, and answers each with one line of JSON: the
-structure of the module, or the error. `Oracle` starts it, and starts another when it dies.
+Run as a program it reads one request a line, `{"text": ...}`, and answers each with one line of
+JSON: the structure of the module, or the error. `Oracle` starts it, and starts another when it
+dies.
 """
 
 from __future__ import annotations
