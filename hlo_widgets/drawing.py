@@ -15,13 +15,14 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from hlo_widgets.errors import DrawingError
 from hlo_widgets.graph import Graph, graph_to_dot
 from hlo_widgets.graph.dot import dot_names
 
-__all__ = ["Box", "Layout", "lay_out", "render_dot", "layout_program"]
+__all__ = ["Box", "Layout", "lay_out", "layout_program", "render_dot"]
 
 PROGRAM_VARIABLE = "HLO_WIDGETS_DOT"
 
@@ -96,7 +97,7 @@ def render_dot(dot: str, output: str = "svg", time_limit: float = TIME_LIMIT_SEC
         DrawingError: The program is missing, failed, or was ended at the time limit.
     """
     program = layout_program()
-    name = os.path.basename(program)
+    name = Path(program).name
     try:
         done = subprocess.run(
             [program, "-Kdot", f"-T{output}"],
@@ -128,8 +129,8 @@ def lay_out(graph: Graph, time_limit: float = TIME_LIMIT_SECONDS) -> Layout:
     answer = render_dot(graph_to_dot(graph), "json0", time_limit)
     try:
         return _read_layout(graph, json.loads(answer))
-    except (KeyError, ValueError, IndexError) as error:
-        name = os.path.basename(layout_program())
+    except (KeyError, ValueError, IndexError, TypeError) as error:
+        name = Path(layout_program()).name
         raise DrawingError(name, f"gave a layout that cannot be read ({error!r})") from None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hlo_widgets.graph.coloring import Coloring
 from hlo_widgets.graph.folding import FoldedComputation, async_start_of, openable_computations
@@ -16,6 +16,10 @@ from hlo_widgets.graph.view import ViewState
 from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule
 
 __all__ = ["GraphBuilder", "bindings", "build_graph"]
+
+
+MOST_NUMBERED = 6
+"""Arrows into one box that still show operand numbers; arbitrary, more numbers overlap."""
 
 
 def build_graph(module: HloModule, view: ViewState | None = None) -> Graph:
@@ -52,7 +56,7 @@ class _Place:
     """Where arrows of one drawn instruction start and end.
 
     Attributes:
-        tails: Ids of the nodes that its value leaves from; of an opened one the roots of its bodies.
+        tails: Ids of the nodes that its value leaves from; of an opened one its roots inside.
         head: Id of the node that its operands enter; None when they enter parameters inside.
         entries: For an opened one: node id inside, the operand bound to it, the tuple element.
     """
@@ -169,7 +173,10 @@ class _Assembly:
         if node_id in self._view.expanded and openable_computations(box):
             return self._open(box, node_id, members, frame)
         in_body = folded.computation.is_fusion_computation
-        frame.nodes.append(self._node(box, node_id, members, in_body=in_body))
+        node = self._node(box, node_id, members, in_body=in_body)
+        if folded.is_parameter_element(box) and self._view.color_by == "kind":
+            node = replace(node, style="parameter")
+        frame.nodes.append(node)
         return _Place((node_id,), node_id)
 
     def _node(
@@ -244,7 +251,7 @@ class _Assembly:
         edges: dict[tuple[str, str, str], Edge] = {}
         if place.head is not None:
             inputs = list(folded.inputs(box))
-            numbered = len({number for number, _ in inputs}) > 1 and box.opcode != "tuple"
+            numbered = 1 < len({number for number, _ in inputs}) <= MOST_NUMBERED
             for number, source in inputs:
                 for tail in self._tails(places, source.instruction):
                     label = str(number) if numbered else ""
@@ -305,7 +312,7 @@ def _is_condition(loop: HloInstruction, computation: HloComputation) -> bool:
 
 
 def _busiest_result(folded: FoldedComputation) -> HloInstruction:
-    """Return the root; of a root that only collects results, the result made of the most operands."""
+    """Return the root; of one that collects results, the result made of the most operands."""
     root = folded.computation.root_instruction
     made = [source.instruction for _, source in folded.inputs(root)]
     if root.opcode != "tuple" or not made:

@@ -1,7 +1,7 @@
 """The picture as DOT text, written with the quoting of the `graphviz` package.
 
-Names of nodes and clusters are numbers (`n0`, `cluster_0`), never text of the program: what an HLO file
-says can only appear inside a quoted, escaped label.
+Names of nodes and clusters are numbers (`n0`, `cluster_0`), never text of the program: what an HLO
+file says can only appear inside a quoted, escaped label.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def dot_names(graph: Graph) -> dict[str, str]:
 
 
 def colors_of(style: str, fill_share: float | None, theme: str) -> tuple[str, str, str]:
-    """Return fill, stroke and text colour of a style in a theme, on the cycles scale where asked."""
+    """Return fill, stroke and text of a style, on the cycles scale where a share is given."""
     fill, stroke, text = getattr(STYLES[style], theme)
     if fill_share is not None:
         steps = SCALE_COLORS[theme]

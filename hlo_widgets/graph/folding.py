@@ -1,10 +1,10 @@
 """What is drawn as a box and what hides inside an arrow.
 
-Outside the body of a fusion, plumbing is folded: a get-tuple-element, tuple or bitcast becomes part of
-the arrow that passes through it, and a scalar constant is left out. A start/done pair is one box, the
-done. An element of a computation's tuple parameter stands for itself, so that each value which enters
-a loop body has a box of its own. In the body of a fusion nothing is folded: it is the whole recipe of
-one kernel.
+Outside the body of a fusion, plumbing is folded: a get-tuple-element, tuple or bitcast becomes part
+of the arrow that passes through it, and a scalar constant is left out. A start/done pair is one
+box, the done. An element of a computation's tuple parameter stands for itself, so that each value
+which enters a loop body has a box of its own. In the body of a fusion nothing is folded: it is the
+whole recipe of one kernel.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def openable_computations(instruction: HloInstruction) -> tuple[HloComputation, 
 
 
 class FoldedComputation:
-    """One computation with its plumbing folded: boxes, and for each box where its operands come from.
+    """One computation with its plumbing folded: boxes, and where the operands of each come from.
 
     Attributes:
         computation: The computation.
@@ -190,7 +190,7 @@ def _between(done: HloInstruction, start: HloInstruction) -> tuple[HloInstructio
 def _step(
     instruction: HloInstruction, indices: tuple[int, ...]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Return how an arrow through a folded instruction is told, and the tuple indices still open."""
+    """Return how an arrow through a folded op is told, and the tuple indices still open."""
     if instruction.opcode != "get-tuple-element":
         return (() if instruction.opcode == "tuple" else (instruction.opcode,)), indices
     text = instruction.attributes.get("index", "")

@@ -7,6 +7,7 @@ from hlo_widgets.analysis import (
     is_work,
     memory_space_words,
     module_platform,
+    trip_count,
     vmem_use,
 )
 from hlo_widgets.graph.folding import async_start_of, trivial_reducer
@@ -54,7 +55,7 @@ class Labels:
 
     def __init__(self, module: HloModule) -> None:
         self._platform = module_platform(module)
-        # Where no instruction has a figure, as before code generation, saying so in each box is noise.
+        # Where no instruction has a figure, as before code generation, it need not say so in each.
         self._has_figures = any(
             cost_estimate(instruction).estimated_cycles is not None
             for instruction in module.instructions()
@@ -71,7 +72,10 @@ class Labels:
         what = self._what_it_does(instruction)
         if what != instruction.opcode or not instruction.name.startswith(instruction.opcode):
             lines.append(one_line(what))
-        if instruction.opcode == "fusion":
+        if instruction.opcode == "while":
+            runs = trip_count(instruction)
+            lines.append("number of runs not known" if runs is None else f"runs {runs:,} times")
+        elif instruction.opcode == "fusion":
             count = sum(len(body.instructions) for body in instruction.called_computations)
             lines.append(f"{count} op{'s' if count != 1 else ''} inside")
         else:

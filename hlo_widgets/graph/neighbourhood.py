@@ -15,7 +15,7 @@ BUSY_USERS = 16
 
 
 def nearest(folded: FoldedComputation, seeds: Sequence[HloInstruction], limit: int) -> set[int]:
-    """Return the ids (`id()`) of the at most `limit` boxes nearest to any of `seeds`, along the arrows.
+    """Return the `id()` of the at most `limit` boxes nearest to any of `seeds`, along the arrows.
 
     The seeds themselves come first, in their order.
 

@@ -1,7 +1,7 @@
 """Ids of what a view draws: the name of an instruction, after the ids of what it is drawn inside.
 
-`while.2/fusion.1` is `fusion.1` in a computation that `while.2` calls. The same computation drawn in two
-places has two ids. A `/` in a name is written `%2F`, a `%` is written `%25`.
+`while.2/fusion.1` is `fusion.1` in a computation that `while.2` calls. The same computation drawn
+in two places has two ids. A `/` in a name is written `%2F`, a `%` is written `%25`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def id_of(base: HloComputation, instruction: HloInstruction) -> str | None:
 
 
 def box_of(instruction: HloInstruction) -> HloInstruction:
-    """Return the done of a start, which the box of the pair goes by, else the instruction itself."""
+    """Return the done of a start, by which the pair's box goes, else the instruction itself."""
     if instruction.opcode.endswith("-start"):
         for user in instruction.users:
             if async_start_of(user) is instruction:

@@ -37,7 +37,6 @@ def split_busy_parameters(graph: Graph) -> None:
         if node is not None:
             copy_id = f"{node.id}@{edge.head}"
             copies[copy_id] = replace(node, id=copy_id, lines=node.lines[:1])
-            edge = replace(edge, tail=copy_id)
-        edges.append(edge)
+        edges.append(edge if node is None else replace(edge, tail=copy_id))
     graph.nodes[:] = [node for node in graph.nodes if node.id not in busy] + list(copies.values())
     graph.edges[:] = edges

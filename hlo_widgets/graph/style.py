@@ -1,8 +1,8 @@
 """How each class of instruction looks, in the light and the dark theme.
 
 The op classes and their light colours follow XLA's own graph dumper, so that people who know its
-pictures read ours. XLA gives every fusion one grey; here a fusion is coloured by its kind, with four
-fills of the Okabe-Ito palette's hues, which stay apart for the common kinds of colour blindness.
+pictures read ours. XLA gives every fusion one grey; here a fusion is coloured by its kind, with
+four hues of the Okabe-Ito palette, which stay apart for the common kinds of colour blindness.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ STYLES: dict[str, Style] = {
         "no figure", ("#f5f5f5", "#bdbdbd", "#424242"), ("#26292c", "#6d7277", "#d8dadc")
     ),
     "scale": Style(
-        "share of all estimated cycles",
+        "share of the costliest op's cycles",
         ("#fdd49e", "#b5601f", "#000000"),
         ("#8c3b10", "#f0a06a", "#ffffff"),
     ),
@@ -138,7 +138,7 @@ SCALE_COLORS = {
         ("#f09a3a", "#000000"),
     ),
 }
-"""Fill and text of five equal steps of the cycles scale, from none to all of the module's cycles."""
+"""Fill and text of five equal steps of the cycles scale, up to the module's costliest op."""
 
 _CLASSES = {
     "matrix": "dot convolution ragged-dot scaled-dot fft triangular-solve cholesky",
@@ -151,7 +151,7 @@ _CLASSES = {
         "collective-broadcast send recv send-done recv-done infeed outfeed partition-id replica-id"
     ),
     "call": "call conditional custom-call while map async-start async-done async-update",
-    "movement": "concatenate dynamic-slice reshape reverse transpose copy bitcast slice-done copy-done",
+    "movement": "concatenate dynamic-slice reshape reverse transpose copy bitcast slice",
     "broadcast": "broadcast dynamic-update-slice",
     "parameter": "parameter",
     "constant": "constant",

@@ -31,12 +31,27 @@ MOST_ROWS = 5_000
 
 _NUMBERS = {"ops", "runs", "cycles", "share %", "VMEM bytes", "bytes in", "bytes out"}
 _NOT_KNOWN = "not known"
+# Shares of the widget's width in percent: no table is wider than its notebook.
+_WIDTHS = {
+    "name": 18,
+    "kind": 9,
+    "root": 8,
+    "ops": 5,
+    "runs": 5,
+    "cycles": 8,
+    "share %": 6,
+    "VMEM bytes": 9,
+    "bytes in": 9,
+    "bytes out": 9,
+    "output in": 6,
+    "source": 8,
+}
 # A fusion alone has a body to count; for other rows an empty cell says "does not apply".
 _EMPTY_CELL = {"ops": "", "root": ""}
 
 
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that the widget shows: all, or the costliest `MOST_ROWS`, in program order."""
+    """Return the rows that the widget shows: all, or the costliest `MOST_ROWS`, in their order."""
     if len(table) <= MOST_ROWS:
         return table
     costliest = table["cycles_share"].sort_values(ascending=False, na_position="last").index
@@ -60,6 +75,7 @@ def cost_view(table: pd.DataFrame) -> ITable:
         allow_html=False,
         format_floats_in_python=False,
         columnDefs=_column_definitions(list(frame.columns)),
+        autoWidth=False,
         order=[],
         paging=len(frame) > 100,
         pageLength=10,
@@ -86,14 +102,22 @@ def _readable(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _column_definitions(columns: list[str]) -> list[dict[str, Any]]:
-    definitions = []
+    definitions: list[dict[str, Any]] = []
     for index, column in enumerate(columns):
+        definition: dict[str, Any] = {"targets": index, "width": f"{_WIDTHS[column]}%"}
         if column in _NUMBERS:
             missing = _EMPTY_CELL.get(column, _NOT_KNOWN)
             # Our own constants only: nothing of the program's text becomes code.
-            render = JavascriptFunction(
-                "function (value, type) { return type !== 'display' ? value"
-                f" : value === null ? '{missing}' : value.toLocaleString('en-US'); }}"
-            )
-            definitions.append({"targets": index, "render": render, "className": "dt-right"})
+            definition |= {"render": _number_cell(missing), "className": "dt-right"}
+        definitions.append(definition)
     return definitions
+
+
+def _number_cell(missing: str) -> JavascriptFunction:
+    """Return how a number is shown, and that a missing one sorts below every other."""
+    return JavascriptFunction(
+        "function (value, type) {"
+        " const known = typeof value === 'number' && !Number.isNaN(value);"
+        f" if (type === 'display') return known ? value.toLocaleString('en-US') : '{missing}';"
+        " return known ? value : -1; }"
+    )

@@ -28,10 +28,10 @@ HEIGHT = "620px"
 """Of graph and detail; arbitrary, leaves room for the table on a laptop's screen."""
 
 HELP = [
-    "Click a rounded box to open it in place, and its title to close it. Select any box or row of the"
-    " table to see its operands, layout, memory and figures here.",
-    "Drag to move, Ctrl+wheel (or + and -) to zoom, 0 to see all. Tab and the arrow keys go from box to"
-    " box, Enter opens, Esc clears the selection.",
+    "Click a rounded box to open it in place, and its title to close it.",
+    "Select any box or row of the table to see its operands, layout, memory and figures here.",
+    "Drag to move, Ctrl+wheel (or + and -) to zoom, 0 to see all.",
+    "Tab and the arrow keys go from box to box, Enter opens, Esc clears the selection.",
 ]
 """What the detail panel says while nothing is selected."""
 

@@ -296,7 +296,7 @@ function render({ model, el }) {
   const rules = document.createElement("style");
   const bar = make("div", { class: "hw-bar" });
   const pane = make("div", { class: "hw-pane" });
-  const svg = make("svg", { class: "hw-svg", role: "group", "aria-label": "Graph of the compiled program" });
+  const svg = make("svg", { class: "hw-svg", role: "group", tabindex: "0", "aria-label": "Graph of the compiled program" });
   const arrow = make("marker", {
     id: `${scope}-arrow`, viewBox: "0 0 8 8", refX: 7.4, refY: 4, markerWidth: 7, markerHeight: 7,
     orient: "auto-start-reverse", markerUnits: "userSpaceOnUse",

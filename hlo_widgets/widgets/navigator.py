@@ -64,7 +64,7 @@ class Navigator:
         return id_of(self._base(), instruction)
 
     def box_id(self, node_id: str) -> str:
-        """Return the id of the box that stands for an instruction: of a start/done pair the done."""
+        """Return the id of the box that stands for an instruction: the done of a pair."""
         instruction = self.instruction(node_id)
         return node_id if instruction is None else child_id(parent_id(node_id), box_of(instruction))
 

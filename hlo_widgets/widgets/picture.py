@@ -19,7 +19,7 @@ def picture_of(graph: Graph, layout: Layout, view: ViewState, key: str) -> dict[
         graph: What to draw.
         layout: Where Graphviz put it.
         view: The view it was built from.
-        key: Says which computation of which module it is; the front end starts anew when it changes.
+        key: Which computation of which module it is; a new one makes the front end start anew.
     """
     boxes = [_item(node, layout) for node in graph.all_nodes() if node.id in layout.boxes]
     frames = [_item(frame, layout) for frame in graph.all_clusters() if frame.id in layout.boxes]
@@ -87,7 +87,7 @@ def _start(graph: Graph) -> str | None:
 def _note(graph: Graph) -> str:
     if not graph.left_out:
         return ""
-    shown = len(graph.nodes) + len(graph.clusters)
+    shown = sum(node.instruction is not None for node in graph.nodes) + len(graph.clusters)
     return (
         f"{shown:,} boxes around {graph.focus} are shown; {graph.left_out:,} more of"
         f" {graph.computation} are left out. To get there, click a “+n before” box, select a"

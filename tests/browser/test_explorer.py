@@ -1,0 +1,263 @@
+"""The Explorer in a real JupyterLab, driven as a person would."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+CAPTURES = Path(__file__).parents[2] / "captures"
+
+EXPLORE = """
+import hlo_widgets as hw
+explorer = hw.explore(hw.captures.load("row_softmax", "v6e"))
+explorer
+"""
+LARGE = """
+import hlo_widgets as hw
+lines = ["HloModule chain", "", "ENTRY %main (p: f32[4]) -> f32[4] {"]
+lines += ["  %op.0 = f32[4] parameter(0)"]
+lines += [f"  %op.{n} = f32[4] negate(%op.{n - 1})" for n in range(1, 900)]
+lines += ["  ROOT %op.900 = f32[4] negate(%op.899)", "}", ""]
+explorer = hw.explore("\\n".join(lines))
+explorer
+"""
+
+
+class ExplorerPage:
+    """The Explorer below the first cell, and what a person does with it."""
+
+    def __init__(self, notebook):
+        self.notebook = notebook
+        self.page = notebook.page
+        self.graph = self.page.locator(".hw-graph")
+        self.graph.locator(".hw-box").first.wait_for()
+        self.page.locator("table.dataTable tbody tr").first.wait_for()
+
+    def box(self, name):
+        return self.graph.locator(f'.hw-box[data-name="{name}"]')
+
+    def frame(self, name):
+        return self.graph.locator(f'.hw-frame[data-name="{name}"]')
+
+    def redraws(self):
+        return int(self.graph.get_attribute("data-redraws"))
+
+    def row(self, name):
+        return self.page.locator(
+            "table.dataTable tbody tr", has=self.page.get_by_role("cell", name=name, exact=True)
+        )
+
+    def wait_redrawn(self, before):
+        self.page.wait_for_function(
+            "before => Number(document.querySelector('.hw-graph').dataset.redraws) > before",
+            arg=before,
+        )
+
+    def open(self, name):
+        before = self.redraws()
+        self.box(name).click()
+        self.wait_redrawn(before)
+
+    def box_named(self, prefix):
+        """Return the name of the one box whose name begins so."""
+        found = self.graph.locator(f'.hw-box[data-name^="{prefix}"]')
+        assert found.count() == 1
+        return found.get_attribute("data-name")
+
+    def detail(self):
+        return self.page.locator(".hw-detail")
+
+    def python(self, expression):
+        """Evaluate in the kernel, by a new cell."""
+        cells = len(self.notebook.cells())
+        self.notebook.execute("notebook:insert-cell-below")
+        self.notebook.execute("notebook:replace-selection", text=expression)
+        self.notebook.execute("notebook:run-cell")
+        output = self.notebook.cells()[cells]["outputs"]
+        return "".join(output[0]["data"]["text/plain"]) if output else ""
+
+
+@pytest.fixture
+def softmax(open_notebook):
+    notebook = open_notebook([EXPLORE])
+    notebook.run_all()
+    return ExplorerPage(notebook)
+
+
+@pytest.fixture
+def large(open_notebook):
+    notebook = open_notebook([LARGE])
+    notebook.run_all()
+    return ExplorerPage(notebook)
+
+
+def scale(explorer):
+    return explorer.graph.evaluate(
+        "el => { const g = el.querySelector('.hw-boxes'); return g.getScreenCTM().a; }"
+    )
+
+
+def test_a_fusion_opens_by_a_click_stays_in_its_place_and_closes_by_a_second(softmax):
+    assert softmax.graph.locator(".hw-box").count() == 5
+    assert softmax.box("copy-done").get_attribute("data-members") == "copy-start copy-done"
+    before = softmax.box("fusion.1").bounding_box()
+    softmax.open("fusion.1")
+    frame = softmax.frame("fusion.1")
+    after = frame.bounding_box()
+    middle_before = before["x"] + before["width"] / 2
+    assert abs(after["x"] + after["width"] / 2 - middle_before) < 3
+    assert abs(after["y"] - before["y"]) < 3
+    inside = softmax.graph.locator('.hw-box[data-id^="fusion.1/"]')
+    assert inside.count() == 10
+    root = softmax.graph.locator('.hw-box[data-id^="fusion.1/"][data-root]')
+    assert root.get_attribute("data-name").startswith("reduce")
+    joined = softmax.graph.locator(".hw-binding").evaluate_all(
+        "all => all.map(arrow => [arrow.dataset.tail, arrow.dataset.head])"
+    )
+    assert sorted(tail for tail, _ in joined) == ["copy-done", softmax.box_named("reduce_max")]
+    redraws = softmax.redraws()
+    frame.locator("text").first.click()
+    softmax.wait_redrawn(redraws)
+    assert inside.count() == 0
+    assert softmax.box("fusion.1").count() == 1
+
+
+def test_a_row_lights_its_box_and_a_box_its_row(softmax):
+    softmax.row("fusion").click()
+    softmax.page.locator('.hw-box.hw-selected[data-name="fusion"]').wait_for()
+    assert softmax.detail().get_attribute("data-selected") == "fusion"
+    softmax.box("copy-done").click()
+    softmax.page.locator('.hw-detail[data-selected="copy-done"]').wait_for()
+    assert softmax.page.locator("tr.selected").count() == 0
+    softmax.open("fusion.1")
+    softmax.page.locator("tr.selected", has_text="fusion.1").wait_for()
+
+
+def test_the_detail_panel_tells_parameters_layout_memory_and_configuration(softmax):
+    softmax.open("fusion.1")
+    panel = softmax.page.locator('.hw-detail[data-selected="fusion.1"]')
+    panel.wait_for()
+    text = panel.inner_text()
+    for words in (
+        "6,212 cycles",
+        "1,146,880 bytes",
+        "VMEM",
+        "tiles",
+        "Parameters of the body",
+        "copy-done",
+    ):
+        assert words in text
+    panel.locator("summary", has_text="used_scoped_memory_configs").click()
+    panel.locator("summary", has_text="0 {").click()
+    panel.get_by_text("1146880", exact=True).wait_for()
+    panel.locator("button", has_text="copy-done").click()
+    softmax.page.locator('.hw-detail[data-selected="copy-done"]').wait_for()
+    softmax.page.locator('.hw-box.hw-selected[data-name="copy-done"]').wait_for()
+
+
+def test_the_keyboard_alone_is_enough(softmax):
+    softmax.page.locator(".hw-bar input[type=search]").focus()
+    softmax.page.keyboard.press("Tab")  # the picture as a whole, where the arrow keys move it
+    softmax.page.keyboard.press("Tab")
+    focused = "document.activeElement.dataset.name"
+    first = softmax.page.evaluate(focused)
+    assert first.startswith("x")
+    softmax.page.keyboard.press("ArrowDown")
+    softmax.page.keyboard.press("ArrowDown")
+    assert softmax.page.evaluate(focused) == "fusion.1"
+    before = softmax.redraws()
+    softmax.page.keyboard.press("Enter")
+    softmax.wait_redrawn(before)
+    softmax.frame("fusion.1").wait_for()
+    softmax.page.locator(".hw-frame.hw-selected").wait_for()
+    softmax.page.keyboard.press("Escape")
+    softmax.page.locator(".hw-selected").wait_for(state="detached")
+    # Keys of the graph are not commands of the notebook.
+    assert len(softmax.notebook.cells()) == 1
+
+
+def test_hovering_shows_the_whole_instruction(softmax):
+    softmax.box("fusion.1").hover()
+    hover = softmax.page.locator(".hw-hover:not([hidden])")
+    hover.wait_for()
+    assert "fusion(" in hover.inner_text()
+    assert "backend_config" in hover.inner_text()
+
+
+def test_every_label_lies_in_its_box_and_reads_at_the_start(softmax):
+    softmax.open("fusion")
+    outside = softmax.graph.evaluate("""root =>
+        [...root.querySelectorAll('.hw-box, .hw-frame')].flatMap(box => {
+        const frame = box.querySelector('rect').getBoundingClientRect();
+        const leaves = (place) => place.left < frame.left - 1 || place.right > frame.right + 1
+            || place.top < frame.top - 1 || place.bottom > frame.bottom + 1;
+        return [...box.querySelectorAll('text')]
+            .filter((text) => leaves(text.getBoundingClientRect()))
+            .map((text) => text.textContent);
+    })""")
+    assert outside == []
+    assert scale(softmax) * 12 >= 11
+
+
+@pytest.mark.parametrize("width", [900, 1400])
+def test_nothing_needs_sideways_scrolling(softmax, width):
+    softmax.page.set_viewport_size({"width": width + 380, "height": 900})
+    softmax.notebook.execute("application:toggle-left-area")
+    parts = (".jp-OutputArea-output", ".hw-detail", ".dt-container")
+    for part in parts:
+        wide = softmax.page.locator(part).first.evaluate("el => el.scrollWidth - el.clientWidth")
+        assert wide <= 1, part
+
+
+def test_a_large_graph_starts_readable_with_a_map_and_says_what_it_left_out(large):
+    assert scale(large) * 12 >= 11
+    assert large.page.locator(".hw-map").is_visible()
+    note = large.page.locator(".hw-note").inner_text()
+    assert re.search(r"701 more of main are left out", note)
+    large.page.locator(".hw-bar input[type=search]").fill("op.5")
+    large.page.locator(".hw-bar input[type=search]").press("Enter")
+    large.page.locator('.hw-box.hw-selected[data-name="op.5"]').wait_for()
+    box = large.box("op.5").bounding_box()
+    pane = large.page.locator(".hw-pane").bounding_box()
+    assert pane["y"] <= box["y"] <= pane["y"] + pane["height"]
+
+
+def test_pan_zoom_and_fit(large):
+    world = ".hw-boxes"
+    place = f"el => el.querySelector('{world}').getScreenCTM()"
+    start = large.graph.evaluate(f"el => {{ const m = ({place})(el); return [m.a, m.e, m.f]; }}")
+    pane = large.page.locator(".hw-pane").bounding_box()
+    x, y = pane["x"] + 40, pane["y"] + 60
+    large.page.mouse.move(x, y)
+    large.page.mouse.down()
+    large.page.mouse.move(x + 50, y + 30, steps=4)
+    large.page.mouse.up()
+    moved = large.graph.evaluate(f"el => {{ const m = ({place})(el); return [m.a, m.e, m.f]; }}")
+    assert moved[1] - start[1] == pytest.approx(50, abs=2)
+    assert moved[2] - start[2] == pytest.approx(30, abs=2)
+    large.page.keyboard.down("Control")
+    large.page.mouse.wheel(0, -200)
+    large.page.keyboard.up("Control")
+    assert scale(large) > start[0] * 1.3
+    large.graph.get_by_role("button", name="Fit").click()
+    assert scale(large) < start[0]
+
+
+def test_a_double_click_opens_once(softmax):
+    before = softmax.redraws()
+    softmax.box("fusion.1").dblclick()
+    softmax.wait_redrawn(before)
+    softmax.python("explorer.expanded")
+    assert "fusion.1" in softmax.python("sorted(explorer.expanded)")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pictures_of_both_themes(softmax, theme):
+    softmax.notebook.set_theme(theme)
+    softmax.page.locator(f'.hw-graph[data-theme="{theme}"]').wait_for()
+    softmax.open("fusion.1")
+    fill = softmax.box("fusion").locator("rect").evaluate("el => getComputedStyle(el).fill")
+    assert fill == {"light": "rgb(159, 211, 245)", "dark": "rgb(29, 91, 132)"}[theme]
+    softmax.notebook.screenshot(f"explorer-{theme}")

@@ -1,0 +1,182 @@
+"""What is drawn: boxes, frames and arrows of a view."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hlo_widgets.errors import HloLookupError
+from hlo_widgets.graph import GraphBuilder, ViewState, build_graph
+from hlo_widgets.hlo import parse_hlo_module
+from tests.graph.modules import BRANCHES, LOOP, chain, fan
+
+CAPTURES = Path(__file__).parents[2] / "captures"
+
+
+def graph_of(text, *expanded, **options):
+    view = ViewState(expanded=frozenset(expanded), **options)
+    return build_graph(parse_hlo_module(text), view)
+
+
+def arrows(graph, kind="data"):
+    return {(edge.tail, edge.head) for edge in graph.edges if edge.kind == kind}
+
+
+def ids(nodes):
+    return {node.id for node in nodes}
+
+
+@pytest.fixture(scope="module")
+def softmax():
+    return (CAPTURES / "row_softmax.v6e.hlo.txt").read_text()
+
+
+def test_softmax_is_three_work_boxes_a_copy_and_a_parameter(softmax):
+    graph = graph_of(softmax)
+    styles = sorted(node.style for node in graph.nodes)
+    assert styles == ["kLoop", "kLoop", "movement", "parameter", "reduction"]
+    copy = next(node for node in graph.nodes if node.style == "movement")
+    assert copy.members == ("copy-start", "copy-done")
+    assert "copy HBM -> VMEM" in copy.lines
+
+
+def test_an_opened_fusion_shows_its_whole_body_and_joins_parameters_to_operands(softmax):
+    module = parse_hlo_module(softmax)
+    fusion = module.instruction("fusion.1")
+    graph = graph_of(softmax, "fusion.1")
+    (frame,) = graph.clusters
+    assert frame.id == "fusion.1"
+    assert ids(frame.nodes) == {
+        f"fusion.1/{inner.name}" for inner in fusion.called_computations[0].instructions
+    }
+    assert [node.instruction.opcode for node in frame.nodes if node.is_root] == ["reduce"]
+    parameters = fusion.called_computations[0].parameters
+    assert arrows(graph, "binding") == {
+        (operand.name, f"fusion.1/{parameter.name}")
+        for operand, parameter in zip(fusion.operands, parameters, strict=True)
+    }
+
+
+def test_the_body_follows_calls_when_the_numbers_are_swapped(softmax):
+    bodies = {
+        "fused_computation.1": "fused_computation.2",
+        "fused_computation.2": "fused_computation.1",
+    }
+    swapped = re.sub(r"fused_computation\.[12]\b", lambda found: bodies[found[0]], softmax)
+    assert swapped != softmax
+    before, after = graph_of(softmax, "fusion.1"), graph_of(swapped, "fusion.1")
+    assert ids(after.clusters[0].nodes) == ids(before.clusters[0].nodes)
+    assert arrows(after, "binding") == arrows(before, "binding")
+
+
+def test_plumbing_is_folded_into_arrows():
+    graph = graph_of(LOOP)
+    assert ids(graph.nodes) == {"start", "y", "loop", "total"}
+    assert arrows(graph) == {("start", "loop"), ("y", "loop"), ("loop", "total")}
+    (out,) = (edge for edge in graph.edges if edge.head == "total")
+    assert out.via == ("element 1", "bitcast")
+
+
+def test_plumbing_is_drawn_when_asked_for():
+    graph = graph_of(LOOP, show_plumbing=True)
+    assert ids(graph.nodes) == {"start", "y", "init", "loop", "last", "cast", "zero", "total"}
+
+
+def test_a_loop_opens_its_body_and_condition_with_each_value_joined():
+    graph = graph_of(LOOP, "loop")
+    (frame,) = graph.clusters
+    assert {inner.id for inner in frame.clusters} == {"loop/:body", "loop/:condition"}
+    assert arrows(graph, "binding") == {
+        ("start", "loop/i"),
+        ("start", "loop/i.1"),
+        ("y", "loop/x"),
+    }
+    assert ("loop/out", "total") in arrows(graph)
+    assert ("loop/again", "total") not in arrows(graph)
+
+
+def test_a_conditional_opens_its_branches_with_the_operand_of_each():
+    graph = graph_of(BRANCHES, "pick")
+    assert arrows(graph, "binding") == {("u", "pick/l"), ("v", "pick/r")}
+
+
+def test_a_trivial_reducer_is_written_into_its_user():
+    total = next(node for node in graph_of(LOOP).nodes if node.id == "total")
+    assert "reduce add" in total.lines
+    assert not total.expandable
+
+
+def test_a_view_keeps_its_node_limit_and_says_what_it_left_out():
+    graph = graph_of(chain(400), node_limit=50)
+    assert sum(node.style != "note" for node in graph.nodes) == 50
+    assert graph.left_out == 350
+    assert graph.focus == "op.399"
+    (note,) = (node for node in graph.nodes if node.style == "note")
+    assert note.leads_to == "op.349"
+
+
+def test_a_limited_view_is_built_around_its_focus():
+    graph = graph_of(chain(400), node_limit=21, focus="op.100")
+    drawn = {node.id for node in graph.nodes if node.style != "note"}
+    assert drawn == {f"op.{number}" for number in range(90, 111)}
+
+
+def test_a_busy_parameter_is_drawn_beside_each_user():
+    graph = graph_of(fan(9))
+    assert {f"p@n.{number}" for number in range(9)} <= ids(graph.nodes)
+    assert "p" not in ids(graph.nodes)
+    assert "p" in ids(graph_of(fan(5)).nodes)
+
+
+def test_an_unknown_computation_is_named_in_the_error():
+    with pytest.raises(HloLookupError, match="mian"):
+        graph_of(LOOP, computation="mian")
+
+
+def test_any_computation_can_be_drawn_alone():
+    assert ids(graph_of(LOOP, computation="body").nodes) >= {"next", "twice", "out"}
+
+
+def test_closing_closes_what_is_open_inside():
+    view = ViewState(expanded=frozenset({"loop", "loop/fusion", "loop.1"}))
+    assert view.toggled("loop").expanded == {"loop.1"}
+    assert view.toggled("x").expanded == {"loop", "loop/fusion", "loop.1", "x"}
+
+
+@pytest.mark.parametrize("options", [{"color_by": "size"}, {"node_limit": 0}])
+def test_a_view_with_impossible_options_is_refused(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        ViewState(**options)
+
+
+def test_names_that_repeat_in_damaged_text_keep_boxes_of_their_own():
+    text = LOOP.replace(
+        "%y = f32[8] parameter(1)", "%y = f32[8] parameter(1)\n  %y = f32[8] negate(%y)"
+    )
+    drawn = [node.id for node in graph_of(text).nodes]
+    assert len(drawn) == len(set(drawn))
+
+
+def test_colours_by_cycles_say_where_there_is_no_figure(softmax):
+    graph = graph_of(softmax, color_by="cycles")
+    shares = {node.instruction.name: node.fill_share for node in graph.nodes}
+    assert shares["fusion"] == 1.0
+    assert shares["copy-done"] is None
+    assert [entry.style for entry in graph.legend] == ["scale", "unknown"] or [
+        entry.style for entry in graph.legend
+    ] == ["unknown", "scale"]
+
+
+def test_colours_by_memory(softmax):
+    graph = graph_of(softmax, color_by="memory")
+    styles = {node.instruction.name: node.style for node in graph.nodes}
+    assert styles["copy-done"] == "vmem"
+    assert styles["fusion"] == "hbm"
+
+
+def test_a_builder_gives_the_same_picture_twice(softmax):
+    builder = GraphBuilder(parse_hlo_module(softmax))
+    first = builder.build(ViewState())
+    assert builder.build(ViewState()) == first
