@@ -70,6 +70,31 @@ class ComputationDraft:
         else:
             self.pending.append((instruction, operands))
 
+    def add_parameters(self) -> bool:
+        """Make parameters of what a single instruction reads, as XLA does; False without all types."""
+        pending = [item for _, items in self.pending for item in items]
+        if any(isinstance(item, PendingOperand) and not item.shape for item in pending):
+            return False
+        rest = self.instructions[:]
+        self.instructions.clear()
+        made: dict[str, HloInstruction] = {}
+        for item in pending:
+            if isinstance(item, PendingOperand) and (not item.name or item.name not in made):
+                name = item.name or f"_{len(made)}"
+                text = f"%{name} = {item.shape} parameter({len(made)})"
+                made[name] = self.synthetic(name, "parameter", text)
+        unnamed = iter(item for name, item in made.items() if name.startswith("_"))
+        for instruction, items in self.pending:
+            instruction.operands = tuple(
+                item
+                if isinstance(item, HloInstruction)
+                else (made[item.name] if item.name else next(unnamed))
+                for item in items
+            )
+        self.pending.clear()
+        self.instructions += rest
+        return True
+
     def _element_of(self, name: str) -> HloInstruction | None:
         """Make the get-tuple-element that `p#1` stands for; `p#1#0` is one of one."""
         match = _ELEMENT_OF.fullmatch(name)
@@ -98,6 +123,7 @@ class ModuleBuilder:
         self.computations: list[HloComputation] = []
         self.skipped_lines: list[int] = []
         self._names: set[str] = set()
+        self._given: set[str] = set()
         self._entry: HloComputation | None = None
         # Calls by name, joined to their computations at the end: a callee may stand after its caller.
         self._calls: list[tuple[HloInstruction, list[str]]] = []
@@ -108,11 +134,12 @@ class ModuleBuilder:
         self._warnings.setdefault(text)
 
     def unused_computation_name(self, base: str) -> str:
-        """Return `base`, or the first of `base.1`, `base.2` and so on that no computation has."""
+        """Return `base`, or the first of `base.1` and so on that no computation has, and keep it."""
         name, number = base, 0
-        while name in self._names:
+        while name in self._names or name in self._given:
             number += 1
             name = f"{base}.{number}"
+        self._given.add(name)
         return name
 
     def note_fusion(self, instruction: HloInstruction, attributes: str) -> None:
@@ -211,6 +238,8 @@ class ModuleBuilder:
         module = self.module
         module.computations = tuple(self.computations)
         module.entry_computation = self._entry or self.computations[-1]
+        # XLA's name for a module without a header.
+        module.name = module.name or f"module_{module.entry_computation.name}"
         by_name = {item.name: item for item in reversed(self.computations)}
         absent: dict[str, None] = {}
         for instruction, names in self._calls:

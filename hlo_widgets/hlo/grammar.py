@@ -24,7 +24,13 @@ from hlo_widgets.hlo.scanner import (
     skip_space,
 )
 from hlo_widgets.hlo.source_tables import TABLE_NAMES
-from hlo_widgets.hlo.statement import scan_statement, skip_shape, starts_instruction
+from hlo_widgets.hlo.statement import (
+    scan_statement,
+    scan_value_side,
+    skip_shape,
+    starts_instruction,
+    starts_value,
+)
 
 _ENTRY = re.compile(r"ENTRY(?=[\s%])")
 _WORD = re.compile(r"[A-Za-z]++")
@@ -70,7 +76,8 @@ class GrammarReader:
         if source[start] == "}":
             self._builder.warn("a '}' closes nothing: the beginning of its computation is missing")
             return start + 1
-        if starts_instruction(source, start):
+        alone = not self._builder.computations and starts_value(source, start)
+        if alone or starts_instruction(source, start):
             return self._loose_instructions(start)
         body = self._header(start)
         if body is None:
@@ -184,9 +191,14 @@ class GrammarReader:
         if self._unclosed > _MAX_UNCLOSED:
             raise self.first_error or parse_error(self._source, position, "this is never closed")
 
-    def _instruction(self, draft: ComputationDraft, position: int, depth: int) -> int:
+    def _instruction(
+        self, draft: ComputationDraft, position: int, depth: int, name: str = ""
+    ) -> int:
         source = self._source
-        statement = scan_statement(source, position)
+        if name:
+            statement = scan_value_side(source, position, is_root=False, name=name)
+        else:
+            statement = scan_statement(source, position)
         line = self._builder.module.line_at(position)
         instruction = HloInstruction(statement.name, statement.opcode, draft.computation, line)
         if statement.opcode not in _NO_OPERANDS:
@@ -275,13 +287,17 @@ class GrammarReader:
         name = self._builder.unused_computation_name("_")
         draft = ComputationDraft(HloComputation(name, self._builder.module, line), start)
         position = start
-        while starts_instruction(source, position):
+        nameless = starts_value(source, start)
+        while starts_instruction(source, position) or (nameless and position == start):
             try:
-                position = skip_space(source, self._instruction(draft, position, 0))
+                given = "_" if nameless and position == start else ""
+                position = skip_space(source, self._instruction(draft, position, 0, given))
             except HloParseError as error:
                 self.first_error = self.first_error or error
                 self._count_unclosed(position)
                 position = skip_space(source, self._skip_line(position))
+        if len(draft.instructions) == 1 and draft.pending:
+            draft.add_parameters()
         if draft.instructions:
             self._builder.finish_computation(draft)
             self._builder.warn(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hlo_widgets.hlo.opcode import ELEMENTWISE
-from hlo_widgets.hlo.shape import Shape
+from hlo_widgets.hlo.shape import Layout, Shape
 
 if TYPE_CHECKING:
     from hlo_widgets.hlo.instruction import HloInstruction
@@ -74,4 +74,6 @@ def _transposed(permutation: str, operand: Shape) -> Shape:
         return _UNKNOWN
     sizes = tuple(operand.dimensions[number] for number in order)
     dynamic = tuple(operand.dynamic_dimensions[number] for number in order)
-    return Shape(operand.element_type, sizes, dynamic)
+    minor_to_major = operand.layout.minor_to_major if operand.layout else range(len(sizes) - 1, -1, -1)
+    layout = Layout(tuple(order.index(number) for number in minor_to_major))
+    return Shape(operand.element_type, sizes, dynamic, layout)

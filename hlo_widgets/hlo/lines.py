@@ -52,6 +52,7 @@ class LineReader:
     def __init__(self, builder: ModuleBuilder) -> None:
         self._builder = builder
         self._source = builder.module.source
+        self._begin = 0
         self.grammar = GrammarReader(builder)
 
     def read(self, position: int) -> int:
@@ -63,6 +64,7 @@ class LineReader:
         """
         size = len(self._source)
         while position < size:
+            self._begin = position
             position = self._read_lines(position)
             if position < size:
                 after = self.grammar.read_item(position)
@@ -156,7 +158,8 @@ class LineReader:
         if draft is not None:
             self._builder.forget_calls(draft)
             line = draft.computation.line
-        return self._builder.module.line_starts[line - 1]
+        # What was read already may end in the middle of a line.
+        return max(self._begin, self._builder.module.line_starts[line - 1])
 
     def _header(self, text: str, line: int) -> HloComputation | None:
         """Read `ENTRY %name (parameters) -> shape {`; None where the line is anything else."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from hlo_widgets.errors import HloParseError
 from hlo_widgets.hlo.scanner import NAME, find_closing, parse_error, skip_space
 
 _ROOT = re.compile(r"ROOT(?=[\s%])")
@@ -50,7 +51,7 @@ def scan_statement(text: str, position: int) -> Statement:
     position = skip_space(text, name.end())
     if not text.startswith("=", position):
         raise parse_error(text, position, "expected '=' after the name of an instruction")
-    return _scan_value_side(text, position + 1, root is not None, name[1])
+    return scan_value_side(text, position + 1, root is not None, name[1])
 
 
 def read_statement(text: str) -> Statement:
@@ -61,7 +62,7 @@ def read_statement(text: str) -> Statement:
     """
     if starts_instruction(text, skip_space(text, 0)):
         return scan_statement(text, 0)
-    return _scan_value_side(text, 0, False, "")
+    return scan_value_side(text, 0, False, "")
 
 
 def starts_instruction(text: str, position: int) -> bool:
@@ -73,7 +74,24 @@ def starts_instruction(text: str, position: int) -> bool:
     return name is not None and text.startswith("=", skip_space(text, name.end()))
 
 
-def _scan_value_side(text: str, position: int, is_root: bool, name: str) -> Statement:
+def starts_value(text: str, position: int) -> bool:
+    """Return whether a shape and an opcode begin at `position`: an instruction without a name."""
+    word = _SHAPE_WORD.match(text, position)
+    if word is None or starts_instruction(text, position):
+        return False
+    try:
+        end = skip_shape(text, position)
+    except HloParseError:
+        return False
+    return _OPCODE.match(text, skip_space(text, end)) is not None
+
+
+def scan_value_side(text: str, position: int, is_root: bool, name: str) -> Statement:
+    """Cut what stands after `name =`: shape, opcode and operands.
+
+    Raises:
+        HloParseError: One of them is missing.
+    """
     start = skip_space(text, position)
     end = skip_shape(text, start)
     position = skip_space(text, end)
