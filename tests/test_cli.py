@@ -1,0 +1,139 @@
+"""The command `hlo-widgets`, run as users run it."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hlo_widgets.cli import main
+
+CAPTURES = Path(__file__).parents[1] / "captures"
+SOFTMAX = str(CAPTURES / "row_softmax.v6e.hlo.txt")
+COMMANDS = ["table", "svg", "targets", "capture"]
+
+
+def test_the_command_is_installed_and_says_what_it_can_do():
+    command = Path(sys.executable).with_name("hlo-widgets")
+    done = subprocess.run([command, "--help"], capture_output=True, text=True, check=True)
+    assert all(name in done.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_explains_itself(command, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([command, "--help"])
+    assert stop.value.code == 0
+    assert f"usage: hlo-widgets {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["nonsense"], ["table"], ["svg", SOFTMAX, "--color-by", "taste"]]
+)
+def test_wrong_arguments_are_status_2_and_no_traceback(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert "usage: hlo-widgets" in error
+    assert "Traceback" not in error
+
+
+def test_the_table_as_text(capsys):
+    assert main(["table", SOFTMAX]) == 0
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert lines[0].split()[:2] == ["name", "fusion_kind"]
+    assert lines[2].split()[:5] == ["fusion.1", "kLoop", "reduce", "1", "6212"]
+    assert "30.2%" in lines[2]
+    assert lines[-1] == "jit_row_softmax: 20556 cycles, 3 of 3 rows known"
+
+
+def test_the_table_as_csv_and_json(capsys):
+    assert main(["table", SOFTMAX, "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["vmem_bytes"] for row in rows] == ["1052672", "1146880", "1196032"]
+    assert main(["table", SOFTMAX, "--format", "json"]) == 0
+    table = json.loads(capsys.readouterr().out)
+    assert [row["estimated_cycles"] for row in table["table"]] == [5604, 6212, 8740]
+    assert table["total_estimated_cycles"] == 20556
+    assert table["table"][0]["calls"] is None
+
+
+def test_a_module_that_does_no_work_is_said_to_do_none(tmp_path, capsys):
+    file = tmp_path / "idle.hlo"
+    file.write_text("HloModule idle\n\nENTRY %e (p: s32[]) -> s32[] {\n"
+                    "  ROOT %p = s32[] parameter(0)\n}\n")  # fmt: skip
+    assert main(["table", str(file)]) == 0
+    assert "no instruction does work" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["table", "svg"])
+def test_a_file_that_is_missing_or_not_hlo_is_status_1_in_words(command, tmp_path, capsys):
+    assert main([command, str(tmp_path / "none.hlo")]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("hlo-widgets: ")
+    assert "none.hlo" in error
+
+    (tmp_path / "prose.txt").write_text("Once upon a time\n")
+    assert main([command, str(tmp_path / "prose.txt")]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("hlo-widgets: ")
+    assert "Traceback" not in error
+
+
+def test_the_picture_goes_to_a_file_or_to_standard_output(tmp_path, capsys):
+    out = tmp_path / "softmax.svg"
+    assert main(["svg", SOFTMAX, "--out", str(out)]) == 0
+    closed = out.read_text(encoding="utf-8")
+    assert "<svg" in closed
+    assert "fusion.1" in closed
+    assert capsys.readouterr().out == ""
+    assert main(["svg", SOFTMAX, "--expand", "fusion.1", "--color-by", "cycles"]) == 0
+    opened = capsys.readouterr().out
+    assert len(opened) > len(closed)
+
+
+def test_opening_what_is_not_there_is_status_1(capsys):
+    assert main(["svg", SOFTMAX, "--expand", "fusion.77"]) == 1
+    assert "fusion.77" in capsys.readouterr().err
+
+
+def test_targets_are_listed_with_what_they_need(capsys):
+    assert main(["targets"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("cpu ") and "nothing" in line for line in lines)
+    assert any(line.startswith("v6e ") and "libtpu" in line for line in lines)
+
+
+def test_capture_writes_text_and_manifest(tmp_path, capsys):
+    out = tmp_path / "made"
+    assert main(["capture", "--target", "cpu", "--program", "matmul", "--out", str(out)]) == 0
+    assert {path.name for path in out.iterdir()} == {"matmul.cpu.hlo.txt", "manifest.json"}
+    assert "matmul.cpu.hlo.txt" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--target", "v6"], "Did you mean 'v6e'"),
+        (["--target", "cpu", "--program", "softmax"], "there is no capture of 'softmax'"),
+    ],
+)
+def test_capture_of_what_nobody_knows_is_status_1(arguments, words, tmp_path, capsys):
+    assert main(["capture", *arguments, "--out", str(tmp_path)]) == 1
+    assert words in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_stops_reading_is_no_error():
+    script = "from hlo_widgets.cli import main; import sys; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", script, "table", SOFTMAX, "--format", "json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    with process:
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
