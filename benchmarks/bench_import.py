@@ -1,4 +1,4 @@
-"""How long `import hlo_widgets` takes in a fresh interpreter: medians, without Python's own start."""
+"""How long `import hlo_widgets` takes in a fresh interpreter: medians without its own start."""
 
 from __future__ import annotations
 
