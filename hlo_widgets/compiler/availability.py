@@ -6,6 +6,7 @@ import importlib.util
 import os
 import platform
 import sys
+from pathlib import Path
 
 from hlo_widgets.compiler.targets import Target
 from hlo_widgets.errors import TargetUnavailableError
@@ -38,7 +39,8 @@ def _require_libtpu(target: Target) -> None:
             f"On a Linux x86-64 machine (WSL, a container and a hosted notebook count): {install}",
         )
     # The variable is JAX's own way to name a libtpu.so that pip did not install.
-    if "TPU_LIBRARY_PATH" in os.environ or _is_installed("libtpu"):
+    named = os.environ.get("TPU_LIBRARY_PATH")
+    if (named and Path(named).is_file()) or _is_installed("libtpu"):
         return
     raise TargetUnavailableError(
         target.name,
@@ -54,4 +56,7 @@ def _is_tpu_host() -> bool:
 def _is_installed(package: str) -> bool:
     # A package installed a moment ago, from a notebook cell, must be seen without a restart.
     importlib.invalidate_caches()
-    return importlib.util.find_spec(package) is not None
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):  # a finder refuses it, or a half-made module has its name
+        return False

@@ -9,6 +9,7 @@ compiler's log.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import queue
 import signal
@@ -43,10 +44,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     replies = _claim_standard_output()
     requests: queue.SimpleQueue[_Request] = queue.SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
-    write_frame(replies, {"kind": "hello", "protocol": PROTOCOL})
-    _answer_requests(Toolchain(options.toolchain), requests, replies, options.idle_seconds)
-    write_frame(replies, {"kind": "idle"})
-    _end(0)
+    try:
+        write_frame(replies, {"kind": "hello", "protocol": PROTOCOL})
+        _answer_requests(Toolchain(options.toolchain), requests, replies, options.idle_seconds)
+        write_frame(replies, {"kind": "idle"})
+    except BrokenPipeError:
+        pass  # nobody is left to answer
+    except BaseException:  # noqa: BLE001 - this is where the process ends
+        traceback.print_exc()
+        _end(1)
+    _end()
 
 
 def _claim_standard_output() -> BinaryIO:
@@ -57,19 +64,20 @@ def _claim_standard_output() -> BinaryIO:
 
 
 def _read_requests(requests: queue.SimpleQueue[_Request]) -> None:
+    # Whatever ends the requests ends the process; even saying so fails where nobody reads any more.
     try:
         while (frame := read_frame(sys.stdin.buffer)) is not None:
             requests.put(frame)
     except FrameError as error:
-        print(f"not a request: {error}", file=sys.stderr, flush=True)  # noqa: T201 - the log
-        _end(2)
-    _end(0)
+        print(f"not a request: {error}", file=sys.stderr)  # noqa: T201 - the log
+    finally:
+        _end()
 
 
-def _end(status: int) -> None:
-    # Not sys.exit: another thread may be deep in a compiler, and nothing here needs to be cleaned
-    # up.
-    sys.stderr.flush()
+def _end(status: int = 0) -> None:
+    # Not sys.exit: another thread may be deep in a compiler, and that one never comes back.
+    with contextlib.suppress(OSError):
+        sys.stderr.flush()
     os._exit(status)
 
 

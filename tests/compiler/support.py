@@ -62,5 +62,7 @@ def vmem_bytes(text):
 
 def clean_environment(**changes):
     """The environment of a user who has set nothing for JAX."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
+    # Importing libtpu, which jax does, sets variables for it.
+    set_by_us = ("JAX_", "TPU_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(set_by_us)}
     return {**kept, **changes}

@@ -17,7 +17,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from hlo_widgets.compiler import compile_for, shut_down
+from hlo_widgets.compiler import CompilerSettings, compile_for, shut_down
+from hlo_widgets.compiler.environment import worker_command
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.errors import CompileError, CompileTimeoutError
 from tests.compiler.support import add_one, is_alive, wait_until
@@ -258,6 +259,19 @@ def test_no_worker_outlives_a_killed_parent(then):
         process.kill()
         process.wait()
         wait_until(lambda: not is_alive(pid), seconds=10)
+
+
+def test_a_worker_whose_request_is_cut_off_ends():
+    command = worker_command("cpu", CompilerSettings())
+    read_end, write_end = os.pipe()
+    os.close(read_end)  # nobody reads its log, as after the death of its parent
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=write_end
+    ) as worker:
+        os.close(write_end)
+        worker.stdin.write(b"HLOW\0\0")
+        worker.stdin.close()
+        assert worker.wait(timeout=60) == 0
 
 
 def test_no_worker_outlives_a_parent_that_ends():
