@@ -114,7 +114,7 @@ def rounds_of(target_name: str, rounds: int) -> Iterator[tuple[Callable, list[fl
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--target", default="v6e")
     parser.add_argument("--serve-bare", action="store_true")
     options = parser.parse_args()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shlex
+import sys
 import time
 from pathlib import Path
 
@@ -28,6 +30,12 @@ def row_softmax(x):
 
 def add_one(x):
     return x + 1
+
+
+def worker_that(*lines):
+    """The command of a worker that does something first; the rest of it is the real one."""
+    script = "\n".join([*lines, "from hlo_widgets.compiler.worker import main", "main()"])
+    return shlex.join([sys.executable, "-c", script])
 
 
 def wait_until(condition, seconds=60.0):

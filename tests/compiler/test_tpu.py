@@ -20,6 +20,7 @@ from tests.compiler.support import (
     needs_libtpu,
     row_softmax,
     vmem_bytes,
+    worker_that,
 )
 
 pytestmark = needs_libtpu
@@ -89,6 +90,22 @@ def test_the_public_way_gives_the_same_figures(fun, args):
     assert f"HloModule jit_{fun.__name__}" in exact
     assert estimated_cycles(exact) == estimated_cycles(public) != []
     assert vmem_bytes(exact) == vmem_bytes(public) != []
+
+
+def test_a_compiler_without_estimates_is_named_as_such(changed_settings):
+    changed_settings.command = worker_that(
+        "from hlo_widgets.compiler import toolchains",
+        "toolchains._FIGURE = 'a word that this compiler does not print'",
+    )
+    (note,) = compile_for(row_softmax, SOFTMAX_SPEC).notes
+    assert "prints no cycle and VMEM estimates" in note
+    assert 'pip install "libtpu>=0.0.45"' in note
+
+
+def test_a_program_without_anything_to_estimate_is_no_reason_to_say_so(changed_settings):
+    result = compile_for(lambda: 1.0)  # a new worker, which has seen no estimate yet
+    assert estimated_cycles(result.hlo_text) == []
+    assert result.notes == ()
 
 
 def test_effect_of_a_flag():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -21,16 +20,10 @@ from hlo_widgets.compiler import CompilerSettings, compile_for, shut_down
 from hlo_widgets.compiler.environment import worker_command
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.errors import CompileError, CompileTimeoutError
-from tests.compiler.support import add_one, is_alive, wait_until
+from tests.compiler.support import add_one, is_alive, wait_until, worker_that
 
 compile_cpu = functools.partial(compile_for, target="cpu")
 SPEC = jax.ShapeDtypeStruct((8, 4), jnp.float32)
-
-
-def worker_that(*lines):
-    """The command of a worker that does something first; the rest of it is the real one."""
-    script = "\n".join([*lines, "from hlo_widgets.compiler.worker import main", "main()"])
-    return shlex.join([sys.executable, "-c", script])
 
 
 def ask_a_stopped_worker(pool):
