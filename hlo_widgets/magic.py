@@ -8,8 +8,11 @@ arguments like these, and the result is explored.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
-from collections.abc import Callable, Iterable, Mapping
+import keyword
+from collections.abc import Callable, Iterable
+from types import TracebackType
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -25,6 +28,9 @@ __all__ = ["FusionMagics", "load_ipython_extension"]
 # The last call is evaluated with this in the place of its function; no user has a name like it.
 _COLLECT = "__hlo_fusion_collect__"
 _OWN_ARGUMENTS = ("fun", "target", "flags", "explain")  # the ones of compile_for
+
+# Modules whose frames can lie above the user's code; the second one parses the cell.
+_NOT_THE_USERS = ("hlo_widgets.", "IPython.core.compilerop")
 
 _LAST_LINE = (
     "the last line of a %%hlo_fusion cell must be a call, such as f(x) with the function and its "
@@ -60,15 +66,18 @@ class FusionMagics(Magics):
         arrays or shapes such as `hw.spec("bf16[1024,512]")`.
         """
         options = parse_argstring(self.hlo_fusion, line)
-        if options.name is not None and not options.name.isidentifier():
+        if options.name is not None and not _is_variable(options.name):
             raise UsageError(f"--name {options.name}: not a name that a variable can have")
         flags = _flags(options.flag)
         try:
             find_target(options.target)
-        except HloWidgetsError as error:
-            raise _shown_short(error) from None
-        fun, args, kwargs = self._run_down_to_the_call(line, cell)
-        explorer = _explore(fun, args, kwargs, options.target, flags)
+            fun, args, kwargs = self._run_down_to_the_call(line, cell)
+            fun, kwargs = _renamed(fun, kwargs)
+            result = compile_for(fun, *args, target=options.target, flags=flags, **kwargs)
+            explorer = api.explore(result)
+        except Exception as error:
+            self._show_from_the_cell_on(error)
+            raise
         if options.name is not None:
             self.shell.push({options.name: explorer})
         return explorer
@@ -77,14 +86,11 @@ class FusionMagics(Magics):
         self, line: str, cell: str
     ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
         """Run the cell but for its last call, and return that call's function and arguments."""
-        # Frames above this one are IPython's and ours; IPython leaves them out of tracebacks.
-        __tracebackhide__ = "__ipython_bottom__"
         shell = self.shell
         # A comment stands where the magic stood, so that line numbers are those of the cell.
         source = shell.transform_cell(f"# %%hlo_fusion {line}\n{cell}")
-        file = shell.compile.cache(
-            source, shell.execution_count, raw_code=self._raw_cell(line, cell)
-        )
+        raw = self._raw_cell(line, cell)
+        file = shell.compile.cache(source, shell.execution_count, raw_code=raw)
         tree = shell.transform_ast(shell.compile.ast_parse(source, filename=file))
         last = tree.body[-1] if tree.body else None
         if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
@@ -100,11 +106,37 @@ class FusionMagics(Magics):
         finally:
             del shell.user_global_ns[_COLLECT]
 
+    def _show_from_the_cell_on(self, error: Exception) -> None:
+        """Let IPython leave out of the traceback what lies between the shell and the user's code.
+
+        Of an error of this package the message is all there is to see. IPython has its own ways for
+        wrong options and syntax errors.
+        """
+        kind, tb = type(error), _from_the_cell_on(error)
+        shown: Callable[[], list[str]] | None = None
+        if isinstance(error, HloWidgetsError):
+            shown = functools.partial(list, [f"{kind.__name__}: {error}"])
+        elif tb is not None:
+            traceback = self.shell.InteractiveTB.structured_traceback
+            shown = functools.partial(traceback, kind, error, tb, tb_offset=0)
+        if shown is not None:
+            # A class of errors may forbid new attributes; then the whole traceback is shown.
+            with contextlib.suppress(AttributeError, TypeError):
+                error._render_traceback_ = shown
+        if tb is not None or isinstance(error, SyntaxError):
+            error.with_traceback(tb)
+
     def _raw_cell(self, line: str, cell: str) -> str:
         """Return the cell as the user wrote it: the kernel names the cell's file by its text."""
         history = self.shell.history_manager
         newest = history.input_hist_raw[-1] if history is not None else ""
-        return newest if newest.endswith(cell) else f"%%hlo_fusion {line}\n{cell}"
+        # The history has the cell without its last line break, and lacks it where none is stored.
+        body = cell.rstrip("\n")
+        return newest if newest.endswith(body) else f"%%hlo_fusion {line}\n{body}"
+
+
+def _is_variable(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
 
 
 def _collect(fun: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
@@ -128,21 +160,6 @@ def _flags(words: Iterable[str]) -> dict[str, str]:
     return flags
 
 
-def _explore(
-    fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], target: str, flags: Mapping[str, str]
-) -> Any:
-    __tracebackhide__ = "__ipython_bottom__"
-    try:
-        fun, kwargs = _renamed(fun, kwargs)
-        result = compile_for(fun, *args, target=target, flags=flags, **kwargs)
-        return api.explore(result)
-    except HloWidgetsError as error:
-        raise _shown_short(error) from None
-    except Exception as error:
-        error.__traceback__ = _past_our_frames(error)
-        raise
-
-
 def _renamed(fun: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Give other names to keyword arguments that `compile_for` would take for its own."""
     others = {f"{name}_": name for name in _OWN_ARGUMENTS if name in kwargs}
@@ -157,16 +174,9 @@ def _renamed(fun: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     return renamed, {back.get(name, name): value for name, value in kwargs.items()}
 
 
-def _past_our_frames(error: BaseException) -> Any:
-    """Return the traceback from the first frame that is not ours on: the user's code failed."""
+def _from_the_cell_on(error: BaseException) -> TracebackType | None:
+    """Return the traceback without its first frames that are ours; None where no other is left."""
     tb = error.__traceback__
-    while tb is not None and tb.tb_frame.f_globals.get("__name__", "").startswith("hlo_widgets."):
+    while tb is not None and tb.tb_frame.f_globals.get("__name__", "").startswith(_NOT_THE_USERS):
         tb = tb.tb_next
-    return tb or error.__traceback__
-
-
-def _shown_short(error: HloWidgetsError) -> HloWidgetsError:
-    """Let IPython show the message alone: our own frames tell a user nothing."""
-    lines: Callable[[], list[str]] = lambda: [f"{type(error).__name__}: {error}"]  # noqa: E731
-    error._render_traceback_ = lines
-    return error
+    return tb
