@@ -79,9 +79,9 @@ def manifest(folder: Path | None = None) -> list[Entry]:
 
     Returns:
         One entry a capture with `program`, `target`, `file`, `arguments`, `flags`, `versions`,
-        `date` (ISO, UTC), `compile_seconds`, `total_estimated_cycles`, `total` in words, and
-        `figures`: the rows of the cost table, null where the compiler gave no figure. Empty where
-        nothing has been written.
+        `date` (ISO, UTC), `compile_seconds`, `total_estimated_cycles` with `known_rows` of
+        `rows` in it, and `figures`: the rows of the cost table, null where the compiler gave no
+        figure. Empty where nothing has been written.
     """
     path = (folder or _folder()) / _MANIFEST
     if not path.exists():
@@ -132,7 +132,8 @@ def capture(program: str, target: str, flags: Mapping[str, Any] | None = None) -
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "compile_seconds": round(result.compile_seconds, 2),
         "total_estimated_cycles": table.attrs["total_estimated_cycles"],
-        "total": table.attrs["total"],
+        "known_rows": table.attrs["known_rows"],
+        "rows": table.attrs["rows"],
         "figures": json.loads(table[list(_FIGURES)].to_json(orient="records")),
     }
 

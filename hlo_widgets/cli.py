@@ -192,4 +192,5 @@ def _run_capture(options: argparse.Namespace) -> None:
         for target in options.target or captures.TARGETS:
             text, entry = captures.capture(program, target)
             captures.write_capture(options.out, text, entry)
-            print(f"{options.out / entry['file']}: {entry['total']}", flush=True)
+            rows = f"{entry['known_rows']} of {entry['rows']} rows with an estimate"
+            print(f"{options.out / entry['file']}: {rows}", flush=True)
