@@ -24,6 +24,10 @@ HAS_CALLING_ATTRIBUTE = re.compile(
     rf"(?<![\w.-])(?:{'|'.join(CALLING_ATTRIBUTES)})\s*+=(?!\s*+[\"\[])"
 )
 FUSION_CALL = re.compile(r", kind=(k[A-Za-z]++), calls=%?([\w.$-]++)(?=,|$)")
+# The one call of an instruction that applies a computation, past attributes without strings.
+APPLY_CALL = re.compile(
+    r"(?:, (?!to_apply=)[\w-]++=(?:\{[^{}\"]*+\}|[^,{}\"\s]++))*+, to_apply=%?([\w.$-]++)(?=,|$)"
+)
 ATTRIBUTE_NAME = re.compile(r"([\w.$-]++)=")
 _NAME = re.compile(r"%?([\w.$-]++)")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from hlo_widgets.hlo.attributes import (
+    APPLY_CALL,
     CALLING_ATTRIBUTES,
     FUSION_CALL,
     HAS_CALLING_ATTRIBUTE,
@@ -155,6 +156,14 @@ class ModuleBuilder:
         if instruction.fusion_kind is None:
             self.warn(f"fusion kind {kind!r} is not known" if kind else "a fusion names no kind")
         self.note_calls(instruction, attributes)
+
+    def note_apply(self, instruction: HloInstruction, attributes: str) -> None:
+        """Read the computation of an instruction whose only call is `to_apply=`."""
+        match = APPLY_CALL.match(attributes)
+        if match is not None:
+            self._calls.append((instruction, [match[1]]))
+        else:
+            self.note_calls(instruction, attributes)
 
     def note_calls(self, instruction: HloInstruction, attributes: str) -> None:
         """Read which computations an instruction names in its attributes."""

@@ -38,7 +38,7 @@ def mend(text: str, unwrap: bool = False) -> tuple[str, list[str]]:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n" if "\n" not in text else " ")
     text = text.removeprefix("\ufeff")
-    if "```" in text or "~~~" in text:
+    if "`" in text or "~" in text:
         plain = _FENCE.sub("", text)
         if plain != text:
             notes.append("markdown fences were taken out")

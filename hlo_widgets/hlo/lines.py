@@ -15,7 +15,7 @@ from hlo_widgets.hlo.builder import ComputationDraft, ModuleBuilder
 from hlo_widgets.hlo.grammar import GrammarReader
 from hlo_widgets.hlo.instruction import HloInstruction
 from hlo_widgets.hlo.module import HloComputation
-from hlo_widgets.hlo.opcode import NEVER_CALLS
+from hlo_widgets.hlo.opcode import APPLIES, NEVER_CALLS
 from hlo_widgets.hlo.operands import ALL_PERCENT, PERCENT_NAME, resolve_operands
 from hlo_widgets.hlo.statement import scan_statement
 
@@ -36,9 +36,10 @@ _CLOSING = re.compile(r"\}(, execution_thread=\"[^\"]*+\")?+\s*+(?://.*+)?+")
 _FIRST_CHUNK = 4_096
 _LAST_CHUNK = 1_048_576
 
-_PLAIN, _CALLS, _FUSION, _LEAF = range(4)
+_PLAIN, _CALLS, _FUSION, _LEAF, _APPLY = range(5)
 _CLASSES = {
     **dict.fromkeys(NEVER_CALLS, _PLAIN),
+    **dict.fromkeys(APPLIES, _APPLY),
     "fusion": _FUSION,
     "parameter": _LEAF,
     "constant": _LEAF,
@@ -125,6 +126,8 @@ class LineReader:
                                 return self._odd(draft, line)
                     if kind == _FUSION:
                         builder.note_fusion(instruction, attributes)
+                    elif kind == _APPLY:
+                        builder.note_apply(instruction, attributes)
                     elif kind == _CALLS:
                         builder.note_calls(instruction, attributes)
                     named[key] = instruction

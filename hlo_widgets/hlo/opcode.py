@@ -46,6 +46,10 @@ ASYNC_WRAPPERS = frozenset("async-done async-start async-update".split())
 PLUMBING = frozenset(
     "add-dependency after-all bitcast constant domain get-tuple-element opt-barrier parameter tuple".split()
 )
+# Opcodes whose only called computation is named by `to_apply=`.
+APPLIES = frozenset(
+    "all-reduce all-reduce-start call map reduce reduce-scatter reduce-window scatter sort".split()
+)
 # Opcodes that XLA knows and on which no attribute names a computation: the reader need not look.
 NEVER_CALLS = (
     ELEMENTWISE_UNARY
