@@ -1,7 +1,7 @@
-"""A fusion X-ray for XLA: what the compiler made of a JAX function, for any TPU or GPU, with neither.
+"""A fusion X-ray for XLA: what the compiler made of a JAX function, for any TPU or GPU.
 
-Public names are loaded on first use, so that importing the package, or its reader alone, loads neither
-jax nor pandas nor any widget.
+Public names are loaded on first use, so that importing the package, or its reader alone, loads
+neither jax nor pandas nor any widget.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def test_the_table_as_text(capsys):
     assert lines[0].split()[:2] == ["name", "fusion_kind"]
     assert lines[2].split()[:5] == ["fusion.1", "kLoop", "reduce", "1", "6212"]
     assert "30.2%" in lines[2]
-    assert lines[-1] == "jit_row_softmax: 20556 cycles, 3 of 3 rows known"
+    assert lines[-1] == "jit_row_softmax: 20,556 estimated cycles, 3 of 3 rows known"
 
 
 def test_the_table_as_csv_and_json(capsys):

@@ -56,7 +56,7 @@ def test_a_capture_made_elsewhere_gives_the_compilers_figures(softmax):
     assert table["cycles_share"].sum() == pytest.approx(1)
     assert table["cycles_share"][0] == pytest.approx(5604 / 20556)
     assert table.attrs["total_estimated_cycles"] == 20556
-    assert table.attrs["total"] == "20556 cycles, 3 of 3 rows known"
+    assert table.attrs["total"] == "20,556 estimated cycles, 3 of 3 rows known"
 
 
 @needs(ROW_SOFTMAX)
@@ -101,7 +101,7 @@ def test_shares_are_over_the_rows_with_both_numbers():
         )
     )
     assert table["cycles_share"].tolist() == [0.75, pd.NA, 0.25]
-    assert table.attrs["total"] == "40 cycles, 2 of 3 rows known"
+    assert table.attrs["total"] == "40 estimated cycles, 2 of 3 rows known"
     assert (table.attrs["known_rows"], table.attrs["rows"]) == (2, 3)
     assert table.attrs["cost_sources"] == {"TPU window_config": 2, "none": 1}
 
@@ -138,7 +138,7 @@ def test_a_loop_body_counts_as_often_as_it_runs():
     assert table.loc["inner", "cycles_share"] is pd.NA
     assert table.loc["inner", "estimated_cycles"] == 25
     assert table.loc["outer", "cycles_share"] == 1
-    assert table.attrs["total"] == "100 cycles, 1 of 2 rows known"
+    assert table.attrs["total"] == "100 estimated cycles, 1 of 2 rows known"
 
 
 def test_an_operand_that_stands_twice_is_read_once():

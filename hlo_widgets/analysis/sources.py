@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from hlo_widgets.hlo import HloInstruction, SourceFrame
 
 __all__ = ["source_line", "source_text"]
+
+# The file that IPython gives a cell: named by a hash, which tells nobody anything.
+_NOTEBOOK_CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$|^<ipython-input-[^>]*>$")
 
 
 def source_line(instruction: HloInstruction) -> SourceFrame | None:
@@ -29,7 +34,7 @@ def source_line(instruction: HloInstruction) -> SourceFrame | None:
 
 
 def source_text(instruction: HloInstruction) -> str | None:
-    """Return the source line as "file.py:12", with the last part of the path alone.
+    """Return the source line as "file.py:12", or "cell:3" for a line of a notebook's cell.
 
     Where the metadata names file and line itself, they are taken from there: it is the same place,
     and a table of thousands of rows need not walk as many stacks for it.
@@ -47,6 +52,8 @@ def source_text(instruction: HloInstruction) -> str | None:
         if frame is None:
             return None
         file, line = frame.file, frame.line
+    if _NOTEBOOK_CELL.search(file):
+        return f"cell:{line}"
     # Both separators: the text may come from a compile on Windows.
     name = file.replace("\\", "/").rstrip("/").rpartition("/")[2]
     return f"{name or file}:{line}"

@@ -41,7 +41,16 @@ def graph_to_dot(graph: Graph, theme: str = "light") -> str:
     dot = graphviz.Digraph("hlo", graph_attr=_graph_attributes(graph, theme))
     line = "#5f6b76" if theme == "light" else "#9aa5b1"
     dot.attr("node", shape="box", fontname=_FONT, fontsize="12", height="0.3", margin="0.11,0.06")
-    dot.attr("edge", fontname=_FONT, fontsize="10", color=line, fontcolor=line, arrowsize="0.7")
+    dot.attr(
+        "edge",
+        fontname=_FONT,
+        fontsize="10",
+        color=line,
+        fontcolor=line,
+        arrowsize="0.7",
+        labeldistance="1.8",
+        labelangle="35",
+    )
     for node in graph.nodes:
         _write_node(dot, node, names, theme)
     for cluster in graph.clusters:

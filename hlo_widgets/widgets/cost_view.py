@@ -8,7 +8,7 @@ import pandas as pd
 from itables.javascript import JavascriptFunction
 from itables.widget import ITable
 
-__all__ = ["MAIN_COLUMNS", "MOST_ROWS", "cost_view", "shown_rows"]
+__all__ = ["MAIN_COLUMNS", "MOST_ROWS", "cost_view", "readable_table", "shown_rows"]
 
 MAIN_COLUMNS = {
     "name": "name",
@@ -29,25 +29,25 @@ MAIN_COLUMNS = {
 MOST_ROWS = 5_000
 """Rows sent to the browser; arbitrary, a table of that size opens within a second."""
 
-_NUMBERS = {"ops", "runs", "cycles", "share %", "VMEM bytes", "bytes in", "bytes out"}
-_NOT_KNOWN = "not known"
+NUMBERS = {"ops", "runs", "cycles", "share %", "VMEM bytes", "bytes in", "bytes out"}
+NOT_KNOWN = "not known"
 # Shares of the widget's width in percent: no table is wider than its notebook.
 _WIDTHS = {
-    "name": 18,
+    "name": 15,
     "kind": 9,
     "root": 8,
-    "ops": 5,
-    "runs": 5,
-    "cycles": 8,
-    "share %": 6,
+    "ops": 4.5,
+    "runs": 4.5,
+    "cycles": 8.5,
+    "share %": 8.5,
     "VMEM bytes": 9,
-    "bytes in": 9,
+    "bytes in": 9.5,
     "bytes out": 9,
-    "output in": 6,
-    "source": 8,
+    "output in": 7,
+    "source": 7.5,
 }
 # A fusion alone has a body to count; for other rows an empty cell says "does not apply".
-_EMPTY_CELL = {"ops": "", "root": ""}
+EMPTY_CELL = {"ops": "", "root": ""}
 
 
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
@@ -64,7 +64,7 @@ def cost_view(table: pd.DataFrame) -> ITable:
     Args:
         table: What `cost_table` gives, at most `MOST_ROWS` rows.
     """
-    frame = _readable(table)
+    frame = readable_table(table)
     return ITable(
         frame,
         select="single",
@@ -85,19 +85,19 @@ def cost_view(table: pd.DataFrame) -> ITable:
     )
 
 
-def _readable(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the main columns as the widget takes them: floats with NaN, and text."""
+def readable_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the main columns under their titles, numbers as floats (NaN where not known)."""
     table = table.assign(
         fusion_kind=table["fusion_kind"].fillna(table["opcode"]),
         cycles_share=(table["cycles_share"] * 100).round(1),
     )
     frame = table[list(MAIN_COLUMNS)].rename(columns=MAIN_COLUMNS)
     for column in frame.columns:
-        if column in _NUMBERS:
+        if column in NUMBERS:
             # itables sends a missing integer as text, which would sort the column as text.
             frame[column] = frame[column].astype("float64")
         else:
-            frame[column] = frame[column].fillna(_EMPTY_CELL.get(column, _NOT_KNOWN))
+            frame[column] = frame[column].fillna(EMPTY_CELL.get(column, NOT_KNOWN))
     return frame if (frame["runs"] != 1).any() else frame.drop(columns="runs")
 
 
@@ -105,8 +105,8 @@ def _column_definitions(columns: list[str]) -> list[dict[str, Any]]:
     definitions: list[dict[str, Any]] = []
     for index, column in enumerate(columns):
         definition: dict[str, Any] = {"targets": index, "width": f"{_WIDTHS[column]}%"}
-        if column in _NUMBERS:
-            missing = _EMPTY_CELL.get(column, _NOT_KNOWN)
+        if column in NUMBERS:
+            missing = EMPTY_CELL.get(column, NOT_KNOWN)
             # Our own constants only: nothing of the program's text becomes code.
             definition |= {"render": _number_cell(missing), "className": "dt-right"}
         definitions.append(definition)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ import traitlets
 from hlo_widgets.analysis import module_platform, target_platform
 from hlo_widgets.errors import DrawingError, HloLookupError
 from hlo_widgets.graph import ViewState
+from hlo_widgets.graph.folding import openable_computations
 from hlo_widgets.hlo import HloInstruction, HloModule
 from hlo_widgets.tables import cost_table
 from hlo_widgets.widgets.cost_view import cost_view, shown_rows
@@ -233,6 +235,10 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         if len(text) > LONGEST_HOVER:
             text = f"{text[:LONGEST_HOVER]} ... ({len(text):,} characters)"
         self._graph.send({"type": "hover", "id": node_id, "text": text})
+        if openable_computations(instruction):
+            # Who looks at a fusion may click it next: its picture is laid out meanwhile.
+            with suppress(DrawingError):  # the click itself will report it
+                self._navigator.prepare(self.view.toggled(node_id))
 
     def _select_id(self, node_id: str) -> None:
         node_id = node_id.partition("@")[0]

@@ -511,6 +511,13 @@ function render({ model, el }) {
     ArrowRight: (id) => step(id, 1, 0),
   };
 
+  /** What ArrowDown and ArrowUp go to: the users or producers of a node, where it has any. */
+  function neighbours(id, dy) {
+    const [from, to] = dy > 0 ? ["tail", "head"] : ["head", "tail"];
+    const found = picture.arrows.filter((a) => dy && a[from] === id).map((a) => items.get(a[to]));
+    return found.length ? found : [...items.values()];
+  }
+
   /** Move the keyboard focus to the nearest node in a direction, or the view when no node has it. */
   function step(id, dx, dy) {
     const from = items.get(id);
@@ -518,8 +525,8 @@ function render({ model, el }) {
     const middle = (item) => [item.x + item.width / 2, item.open ? item.y + 10 : item.y + item.height / 2];
     const [x, y] = middle(from);
     let best = null;
-    for (const item of items.values()) {
-      if (item === from || !item.members.length) continue;
+    for (const item of neighbours(id, dy)) {
+      if (!item || item === from || !item.members.length) continue;
       const [ix, iy] = middle(item);
       const along = (ix - x) * dx + (iy - y) * dy;
       const aside = Math.abs((ix - x) * dy + (iy - y) * dx);

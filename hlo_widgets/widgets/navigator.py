@@ -18,6 +18,9 @@ from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule
 
 __all__ = ["Navigator"]
 
+MOST_PICTURES = 24
+"""Pictures kept; arbitrary, each is some hundred kilobytes."""
+
 
 class Navigator:
     """The view of one module and its laid-out picture; a view that cannot be drawn is not entered.
@@ -36,13 +39,14 @@ class Navigator:
         DrawingError: The first view cannot be laid out.
     """
 
+    view: ViewState
     graph: Graph
     layout: Layout
 
     def __init__(self, module: HloModule, view: ViewState) -> None:
         self.module = module
         self._builder = GraphBuilder(module)
-        self.view = view
+        self._pictures: dict[ViewState, tuple[Graph, Layout]] = {}
         self.show(view)
 
     def show(self, view: ViewState) -> None:
@@ -51,9 +55,25 @@ class Navigator:
         Raises:
             DrawingError: It cannot be laid out; the view before stays.
         """
-        graph = self._builder.build(view)
-        layout = lay_out(graph)
-        self.view, self.graph, self.layout = view, graph, layout
+        self.graph, self.layout = self.prepare(view)
+        self.view = view
+
+    def prepare(self, view: ViewState) -> tuple[Graph, Layout]:
+        """Return the picture of a view, which entering it will then find ready.
+
+        The pictures of the latest views are kept, so that going back costs no layout.
+
+        Raises:
+            DrawingError: It cannot be laid out.
+        """
+        picture = self._pictures.pop(view, None)
+        if picture is None:
+            graph = self._builder.build(view)
+            picture = graph, lay_out(graph)
+        self._pictures[view] = picture
+        if len(self._pictures) > MOST_PICTURES:
+            del self._pictures[next(iter(self._pictures))]
+        return picture
 
     def instruction(self, node_id: str) -> HloInstruction | None:
         """Return the instruction that an id stands for, drawn or not; None when there is none."""

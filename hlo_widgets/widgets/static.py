@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import math
 
 import pandas as pd
 
@@ -11,7 +12,7 @@ from hlo_widgets.drawing import render_dot
 from hlo_widgets.errors import DrawingError
 from hlo_widgets.graph import ViewState, build_graph, graph_to_dot
 from hlo_widgets.hlo import HloModule
-from hlo_widgets.widgets.cost_view import MAIN_COLUMNS
+from hlo_widgets.widgets.cost_view import EMPTY_CELL, NOT_KNOWN, NUMBERS, readable_table
 
 __all__ = ["static_html"]
 
@@ -40,8 +41,17 @@ def _image(module: HloModule, view: ViewState) -> str:
 
 
 def _table(table: pd.DataFrame) -> str:
-    shown = table[list(MAIN_COLUMNS)].rename(columns=MAIN_COLUMNS).head(MOST_STATIC_ROWS)
+    shown = readable_table(table.head(MOST_STATIC_ROWS))
     left_out = len(table) - len(shown)
     note = f"<p>{left_out:,} more rows are left out of this static picture.</p>" if left_out else ""
-    markup: str = shown.to_html(index=False, na_rep="not known", escape=True, border=0)
+    written = {
+        column: [_number(value, EMPTY_CELL.get(column, NOT_KNOWN)) for value in shown[column]]
+        for column in shown.columns
+        if column in NUMBERS
+    }
+    markup: str = shown.assign(**written).to_html(index=False, escape=True, border=0)
     return markup + note
+
+
+def _number(value: float, missing: str) -> str:
+    return missing if math.isnan(value) else f"{value:,.10g}"

@@ -261,3 +261,62 @@ def test_pictures_of_both_themes(softmax, theme):
     fill = softmax.box("fusion").locator("rect").evaluate("el => getComputedStyle(el).fill")
     assert fill == {"light": "rgb(159, 211, 245)", "dark": "rgb(29, 91, 132)"}[theme]
     softmax.notebook.screenshot(f"explorer-{theme}")
+
+
+HOSTILE = """
+import hlo_widgets as hw
+from IPython.display import HTML, SVG, display
+bad = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>'
+bad += "'\\\\u0027 %s \\\\ & </text></svg>" + "y" * 10_000
+quoted = bad.replace("\\\\", "\\\\\\\\").replace('"', '\\\\"')
+text = f'''HloModule <b>{{bad[:20]}}, is_scheduled=true
+
+FileNames
+1 "{{quoted}}"
+
+FunctionNames
+1 "{{quoted}}"
+
+FileLocations
+1 {{{{file_name_id=1 function_name_id=1 line=8 end_line=8 column=7 end_column=29}}}}
+
+StackFrames
+1 {{{{file_location_id=1 parent_frame_id=1}}}}
+
+ENTRY %main (p: f32[4]) -> f32[4] {{{{
+  %p = f32[4] parameter(0), metadata={{{{op_name="{{quoted}}" stack_frame_id=1}}}}
+  %c = f32[4] custom-call(%p), custom_call_target="{{quoted}}", metadata={{{{op_name="{{quoted}}" stack_frame_id=1}}}}, backend_config={{{{"<img src=x onerror=window.pwned=1>":["{{quoted}}"]}}}}
+  ROOT %n = f32[4] negate(%c), metadata={{{{op_name="{{quoted}}" source_file="{{quoted}}" source_line=3}}}}
+}}}}
+'''
+module = hw.parse_hlo_module(text)
+for instruction in module.instructions():
+    if instruction.opcode == "negate":
+        instruction.name = bad
+explorer = hw.explore(module)
+display(explorer)
+bundle = explorer._repr_mimebundle_()
+data = bundle[0] if isinstance(bundle, tuple) else bundle
+display(HTML(data["text/html"]))
+display(SVG(hw.render_svg(module)))
+""".replace("{{", "{").replace("}}", "}")
+
+
+def test_text_of_a_program_is_never_markup(open_notebook):
+    notebook = open_notebook([HOSTILE])
+    notebook.run_all()
+    explorer = ExplorerPage(notebook)
+    explorer.box("c").click()
+    panel = explorer.page.locator('.hw-detail[data-selected="c"]')
+    panel.wait_for()
+    shown = panel.locator("dd", has_text="onerror").first.text_content()
+    assert shown.startswith('<img src=x onerror="window.pwned=1"><script>')
+    assert shown.count("y") >= 10_000
+    panel.locator("summary", has_text="<img src=x").click()
+    explorer.box("c").hover()
+    explorer.page.locator(".hw-hover:not([hidden])", has_text="<script>").wait_for()
+    explorer.page.locator(".hw-graph text", has_text="<img").first.wait_for()
+    explorer.page.locator("table.dataTable td", has_text="<img").first.wait_for()
+    assert explorer.page.evaluate("window.pwned") is None
+    assert explorer.page.locator(".jp-OutputArea img[src=x]").count() == 0
+    notebook.screenshot("hostile")
