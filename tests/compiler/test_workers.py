@@ -336,3 +336,23 @@ def test_nothing_is_left_open(pool):
     before = threading.active_count()
     shut_down()
     wait_until(lambda: threading.active_count() < before)
+
+
+SCRIPT_IN_A_FOLDER = """
+    from hlo_widgets.compiler import compile_for
+    print(compile_for(lambda x: x + 1, 1.0, target="cpu").hlo_text.split()[0])
+"""
+
+
+def test_files_in_the_users_folder_do_not_hide_pythons_own(tmp_path):
+    (tmp_path / "argparse.py").write_text("raise RuntimeError('the wrong argparse')")
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(SCRIPT_IN_A_FOLDER))
+    done = subprocess.run(
+        [sys.executable, "-P", str(script)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["HloModule"], done.stderr
