@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 from hlo_widgets.analysis import cost_estimate, is_work
 from hlo_widgets.graph.model import Graph, LegendEntry
-from hlo_widgets.graph.style import STYLES, style_key
+from hlo_widgets.graph.style import SCALE_COLORS, STYLES, style_key
 from hlo_widgets.hlo import HloInstruction, HloModule
 
 __all__ = ["Coloring"]
@@ -44,10 +45,9 @@ class Coloring:
         """Return the styles that a picture uses, in the order of `STYLES`."""
         used = {node.style for node in graph.all_nodes()} | {c.style for c in graph.all_clusters()}
         used -= _NOT_IN_LEGEND
-        entries = [LegendEntry(key, STYLES[key].meaning) for key in STYLES if key in used]
         if color_by == "cycles":
-            return tuple(e for e in entries if e.style in ("scale", "unknown"))
-        return tuple(entries)
+            return _scale_legend()
+        return tuple(LegendEntry(key, STYLES[key].meaning) for key in STYLES if key in used)
 
     def _on_scale(self, instruction: HloInstruction) -> tuple[str, float | None]:
         cycles = _cycles(instruction)
@@ -58,6 +58,17 @@ class Coloring:
                 (_cycles(i) or 0 for i in self._module.instructions()), default=0
             )
         return "scale", cycles / max(self._most_cycles, 1)
+
+
+def _scale_legend() -> tuple[LegendEntry, ...]:
+    steps = len(SCALE_COLORS["light"])
+    bounds = [100 * step // steps for step in range(steps + 1)]
+    of_what = " % of the costliest op's cycles"
+    scale = [
+        LegendEntry("scale", f"{low} to {high}{of_what if high == 100 else ''}", low / 100)
+        for low, high in itertools.pairwise(bounds)
+    ]
+    return (*scale, LegendEntry("unknown", STYLES["unknown"].meaning))
 
 
 def _cycles(instruction: HloInstruction) -> int | None:

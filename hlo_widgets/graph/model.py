@@ -83,10 +83,17 @@ class Edge:
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """One line of the legend: a style that the view uses and what it means."""
+    """One line of the legend: a look that the view uses and what it means.
+
+    Attributes:
+        style: A key of `style.STYLES`.
+        label: What it means.
+        fill_share: Position on the colour scale, 0 to 1; None off the scale.
+    """
 
     style: str
     label: str
+    fill_share: float | None = None
 
 
 @dataclass

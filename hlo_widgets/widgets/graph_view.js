@@ -109,6 +109,11 @@ class Drawing {
   }
 }
 
+/** Give an element its colour on the scale of five steps, where it has a place on it. */
+function markStep(element, share) {
+  if (share !== null) element.dataset.step = String(Math.min(Math.floor(share * 5), 4));
+}
+
 function colored(item, className) {
   const group = make("g", {
     class: `${className} hw-style-${item.style}`,
@@ -121,9 +126,7 @@ function colored(item, className) {
   if (item.members.length) group.dataset.name = item.members.at(-1);
   group.dataset.members = item.members.join(" ");
   if (item.root) group.dataset.root = "true";
-  if (item.share !== null && item.share !== undefined) {
-    group.dataset.step = String(Math.min(Math.floor(item.share * 5), 4));
-  }
+  markStep(group, item.share);
   return group;
 }
 
@@ -411,8 +414,9 @@ function render({ model, el }) {
 
   function showLegend() {
     legend.replaceChildren(
-      ...picture.legend.map(({ style, label }) => {
+      ...picture.legend.map(({ style, label, share }) => {
         const chip = make("span", { class: `hw-chip hw-style-${style}` });
+        markStep(chip, share);
         const entry = make("span", { class: "hw-key" }, chip);
         entry.append(label);
         return entry;

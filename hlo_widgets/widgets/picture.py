@@ -30,7 +30,10 @@ def picture_of(graph: Graph, layout: Layout, view: ViewState, key: str) -> dict[
         "boxes": boxes,
         "frames": frames,
         "arrows": _arrows(graph, layout),
-        "legend": [{"style": entry.style, "label": entry.label} for entry in graph.legend],
+        "legend": [
+            {"style": entry.style, "label": entry.label, "share": entry.fill_share}
+            for entry in graph.legend
+        ],
         "styles": {
             name: {"light": style.light, "dark": style.dark} for name, style in STYLES.items()
         },
