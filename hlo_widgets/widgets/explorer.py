@@ -12,7 +12,7 @@ import traitlets
 
 from hlo_widgets.analysis import module_platform, target_platform
 from hlo_widgets.errors import DrawingError, HloLookupError
-from hlo_widgets.graph import ViewState
+from hlo_widgets.graph import COLOR_MODES, ViewState
 from hlo_widgets.graph.folding import openable_computations
 from hlo_widgets.hlo import HloInstruction, HloModule
 from hlo_widgets.tables import cost_table
@@ -102,7 +102,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         super().__init__([top, self._cost], layout=gap)
         self._graph.on_msg(lambda _, message, __: self._on_graph(message))
         self._detail.on_msg(lambda _, message, __: self._on_detail(message))
-        self._graph.observe(lambda change: self._select_id(change["new"]), "selected")
+        self._graph.observe(lambda change: self._on_lit(change["new"]), "selected")
         self._cost.observe(lambda change: self._on_rows(change["new"]), "selected_rows")
 
     def __repr__(self) -> str:
@@ -193,7 +193,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             elif kind == "focus":
                 self._navigator.show(replace(self.view, focus=node_id))
             elif kind == "option":
-                self._navigator.show(replace(self.view, **{message["name"]: message["value"]}))
+                self._navigator.show(_with_option(self.view, message))
             elif kind == "find":
                 self._find(str(message.get("text", "")))
                 return
@@ -203,6 +203,14 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self._show_picture()
         if kind == "toggle":
             self._select_id(node_id)
+
+    def _on_lit(self, node_id: str) -> None:
+        # The box of a pair is lit for its start too: that is no new selection.
+        if node_id != self._lit_id():
+            self._select_id(node_id)
+
+    def _lit_id(self) -> str:
+        return self._navigator.box_id(self.selected) if self.selected else ""
 
     def _on_detail(self, message: Mapping[str, Any]) -> None:
         if message.get("type") == "go":
@@ -245,7 +253,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         if node_id and self._navigator.instruction(node_id) is None:
             node_id = ""
         self.selected = node_id
-        self._graph.selected = self._navigator.box_id(node_id) if node_id else ""
+        self._graph.selected = self._lit_id()
         self._describe()
         self._cost.selected_rows = self._rows_of(node_id)
 
@@ -286,3 +294,13 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
 
     def _instruction_of_row(self, name: str, computation: str) -> HloInstruction:
         return self.module.computation(computation).by_name[name]
+
+
+def _with_option(view: ViewState, message: Mapping[str, Any]) -> ViewState:
+    """Return the view with what the user chose in the bar; unchanged where that is no choice."""
+    name, value = message.get("name"), message.get("value")
+    if name == "color_by" and value in COLOR_MODES:
+        return replace(view, color_by=value)
+    if name == "show_plumbing" and isinstance(value, bool):
+        return replace(view, show_plumbing=value)
+    return view

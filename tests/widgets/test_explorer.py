@@ -1,0 +1,225 @@
+"""The Explorer without a browser: what messages and calls do to its state."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import hlo_widgets as hw
+from hlo_widgets.drawing import PROGRAM_VARIABLE
+from hlo_widgets.errors import DrawingError, HloLookupError
+from tests.graph.modules import BRANCHES, LOOP, chain
+
+
+@pytest.fixture
+def softmax():
+    return hw.explore(hw.captures.load("row_softmax", "v6e"))
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Collect what an Explorer's graph sends to the browser."""
+
+    def collect(explorer):
+        messages = []
+        monkeypatch.setattr(explorer._graph, "send", messages.append)
+        return messages
+
+    return collect
+
+
+def drawn(explorer):
+    return {box["id"] for box in explorer._graph.picture["boxes"]}
+
+
+def click(explorer, node_id):
+    explorer._on_graph({"type": "toggle", "id": node_id})
+
+
+def test_a_click_opens_selects_and_closes(softmax):
+    closed = drawn(softmax)
+    click(softmax, "fusion.1")
+    assert softmax.expanded == {"fusion.1"}
+    assert softmax.selected == "fusion.1"
+    assert len([node_id for node_id in drawn(softmax) if node_id.startswith("fusion.1/")]) == 10
+    assert [frame["id"] for frame in softmax._graph.picture["frames"]] == ["fusion.1"]
+    click(softmax, "fusion.1")
+    assert drawn(softmax) == closed
+
+
+def test_rows_and_boxes_follow_each_other(softmax):
+    softmax._cost.selected_rows = [2]
+    assert softmax.selected == softmax._graph.selected == "fusion"
+    softmax._graph.selected = "fusion.1"
+    assert softmax._cost.selected_rows == [1]
+    softmax._graph.selected = "copy-done"
+    assert softmax._cost.selected_rows == []
+    softmax._graph.selected = ""
+    assert softmax._detail.detail["summary"][0] == "jit_row_softmax"
+
+
+def test_selecting_a_start_lights_the_box_of_the_pair(softmax):
+    softmax.select("copy-start")
+    assert softmax._graph.selected == "copy-done"
+    assert softmax._detail.detail["name"] == "copy-start"
+
+
+def test_selecting_what_is_hidden_opens_what_it_lies_in(softmax):
+    inner = softmax.module.instruction("fusion.1").called_computations[0].root_instruction
+    softmax.select(inner.name)
+    assert softmax.expanded == {"fusion.1"}
+    assert softmax.selected == f"fusion.1/{inner.name}"
+
+
+def test_selecting_folded_plumbing_shows_it_in_the_panel():
+    explorer = hw.explore(LOOP)
+    explorer.select("cast")
+    assert explorer._detail.detail["name"] == "cast"
+
+
+def test_calls_by_name(softmax):
+    softmax.expand("%fusion")
+    assert softmax.expanded == {"fusion"}
+    softmax.toggle("fusion")
+    softmax.collapse("fusion")
+    assert softmax.expanded == set()
+    with pytest.raises(HloLookupError, match=r"fusion\.9.*Did you mean"):
+        softmax.select("fusion.9")
+
+
+def test_an_op_of_a_reducer_that_is_not_drawn_is_still_described():
+    explorer = hw.explore(LOOP)
+    explorer.select("sum")
+    assert explorer._detail.detail["name"] == "sum"
+
+
+def test_what_no_view_leads_to_is_refused_in_words():
+    unused = "%unused (u: f32[]) -> f32[] {\n  ROOT %u = f32[] parameter(0)\n}\n\nENTRY"
+    with pytest.raises(HloLookupError, match="'u'"):
+        hw.explore(LOOP.replace("ENTRY", unused)).select("u")
+
+
+def test_options_of_the_view(softmax):
+    softmax._on_graph({"type": "option", "name": "color_by", "value": "memory"})
+    assert softmax.view.color_by == "memory"
+    softmax.show(show_plumbing=True)
+    assert "constant.3" in drawn(softmax)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {},
+        {"type": "no such thing"},
+        {"type": "toggle", "id": "no such node"},
+        {"type": "toggle"},
+        {"type": "option", "name": "node_limit", "value": -1},
+        {"type": "option", "name": "no_such_option", "value": 1},
+        {"type": "option"},
+        {"type": "focus", "id": "nowhere/at/all"},
+        {"type": "hover", "id": "fusion.1/:op"},
+        {"type": "find", "text": ""},
+    ],
+)
+def test_an_odd_message_changes_nothing(softmax, sent, message):
+    sent(softmax)
+    before = drawn(softmax)
+    softmax._on_graph(message)
+    assert drawn(softmax) == before
+
+
+def test_a_name_that_is_not_there_is_told_to_who_looks_for_it(softmax, sent):
+    messages = sent(softmax)
+    softmax._on_graph({"type": "find", "text": "fusoin"})
+    assert messages[-1]["type"] == "problem"
+    assert "fusion" in messages[-1]["text"]
+
+
+def test_hover_sends_the_whole_instruction_and_prepares_the_opened_picture(
+    softmax, sent, monkeypatch
+):
+    messages = sent(softmax)
+    softmax._on_graph({"type": "hover", "id": "fusion.1"})
+    (message,) = messages
+    assert message["text"] == softmax.module.instruction("fusion.1").text.strip()
+    monkeypatch.setenv(PROGRAM_VARIABLE, "/nowhere/dot")
+    click(softmax, "fusion.1")
+    assert softmax.expanded == {"fusion.1"}
+
+
+def test_a_layout_that_fails_keeps_the_picture_and_says_why(softmax, sent, monkeypatch):
+    messages = sent(softmax)
+    before = drawn(softmax)
+    monkeypatch.setenv(PROGRAM_VARIABLE, "/nowhere/dot")
+    click(softmax, "fusion")
+    assert drawn(softmax) == before
+    assert softmax.expanded == set()
+    assert messages == [
+        {"type": "problem", "text": "/nowhere/dot: cannot be run: No such file or directory"}
+    ]
+    with pytest.raises(DrawingError):
+        softmax.expand("fusion")
+    monkeypatch.delenv(PROGRAM_VARIABLE)
+    click(softmax, "fusion")
+    assert softmax.expanded == {"fusion"}
+
+
+def test_a_limited_view_moves_to_what_is_selected():
+    explorer = hw.explore(chain(500), node_limit=40)
+    assert "op.3" not in drawn(explorer)
+    assert "left out" in explorer._graph.picture["note"]
+    explorer.select("op.3")
+    assert "op.3" in drawn(explorer)
+
+
+def test_opened_at_the_start_and_coloured():
+    explorer = hw.explore(BRANCHES, expanded=["pick"], color_by="cycles")
+    assert explorer.expanded == {"pick"}
+    assert explorer._graph.picture["color_by"] == "cycles"
+
+
+def test_the_panel_of_a_fusion_lists_parameters_with_the_operand_behind_each(softmax):
+    softmax.select("fusion.1")
+    detail = softmax._detail.detail
+    fusion = softmax.module.instruction("fusion.1")
+    assert [p["operand"]["name"] for p in detail["parameters"]] == [o.name for o in fusion.operands]
+    facts = dict(detail["facts"])
+    assert facts["estimated cycles"].startswith("6,212 cycles (TPU window_config)")
+    assert facts["VMEM in use"].startswith("1,146,880 bytes")
+    assert facts["window estimate"].startswith("0 bytes")
+    assert facts["memory"] == "VMEM"
+
+
+def test_what_is_not_known_is_said():
+    explorer = hw.explore(LOOP)
+    explorer.select("total")
+    assert dict(explorer._detail.detail["facts"])["estimated cycles"].startswith("not known")
+
+
+def test_the_picture_is_plain_data_without_the_programs_text(softmax):
+    picture = json.loads(json.dumps(softmax._graph.picture))
+    assert "backend_config" not in json.dumps(picture)
+    assert len(json.dumps(picture)) < 20_000
+
+
+def test_without_a_kernel_there_is_a_picture_and_a_table(softmax):
+    bundle = softmax._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    html = data["text/html"]
+    assert "data:image/svg+xml;base64," in html
+    assert "1,146,880" in html
+    assert "42.5" in html
+    assert "application/vnd.jupyter.widget-view+json" in data
+
+
+def test_hostile_text_is_escaped_in_the_static_table():
+    text = LOOP.replace("metadata", "").replace(
+        "ROOT %total = f32[] reduce(%cast, %zero), dimensions={0}, to_apply=%add",
+        'ROOT %total = f32[] custom-call(%cast), custom_call_target="x", '
+        'metadata={source_file="/a/<script>" source_line=3}',
+    )
+    bundle = hw.explore(text)._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert "<script" not in data["text/html"]
+    assert "&lt;script&gt;:3" in data["text/html"]
