@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-LAYERS, WIDTH, HEADS, BATCH, LENGTH, WORDS = 24, 512, 8, 8, 512, 8192
+LAYERS, WIDTH, HEADS, BATCH, LENGTH, WORDS = 24, 256, 8, 4, 256, 1024
 
 
 def train_step_text() -> str:

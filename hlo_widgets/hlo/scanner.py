@@ -26,8 +26,20 @@ _SKIPPED = rf"{_DOUBLE}(?:\"|\\?\Z)|{_SINGLE}|{_COMMENT}"
 _BRACKET = re.compile(rf"{_SKIPPED}|[(){{}}\[\]]", re.DOTALL)
 _COMMA_OR_BRACKET = re.compile(rf"{_SKIPPED}|[(){{}}\[\],]", re.DOTALL)
 COMMENTS = re.compile(_COMMENT)
+
+
+def _braces(depth: int) -> str:
+    inner = rf"|{_braces(depth - 1)}" if depth else ""
+    return rf"\{{(?:[^{{}}\"'/]++|{_DOUBLE}\"|/(?![*/]){inner})*+\}}"
+
+
+# Braces in braces, eight deep, with strings and without comments: what nearly every value is.
+_BRACES = re.compile(_braces(8), re.DOTALL)
 # A value outside of brackets and strings; a slash that begins no comment belongs to it.
 _PLAIN_VALUE = re.compile(r"[^\"'(){}\[\],\s/]*+(?:/(?![*/])[^\"'(){}\[\],\s/]*+)*+")
+
+_DEVICE_IDS = re.compile(r"\s*+,\s*+device_ids=(?=\()")
+_AXES = re.compile(r"\s*+(?=\{)")
 
 
 def parse_error(text: str, position: int, reason: str) -> HloParseError:
@@ -54,12 +66,20 @@ def find_closing(text: str, position: int) -> int:
     Brackets inside strings and comments do not count. A closing bracket of another kind counts as
     one: `[0:8)` is somebody's notation, not our mistake.
     """
+    if text.startswith("{", position):
+        quick = _BRACES.match(text, position)
+        if quick is not None:
+            return quick.end()
+        # XLA counts braces alone in what a backend writes; in anything else it is the same.
+        opening, closing = "{", "}"
+    else:
+        opening, closing = "([{", ")]}"
     depth = 0
     for match in _BRACKET.finditer(text, position):
         token = match.group()
-        if token in "([{":
+        if token in opening:
             depth += 1
-        elif token in ")]}":
+        elif token in closing:
             depth -= 1
             if depth == 0:
                 return match.end()
@@ -95,7 +115,10 @@ def scan_value(text: str, position: int) -> int:
             return position
         character = text[position]
         if character in "([{":
+            is_mesh = character == "[" and text.endswith("mesh", 0, position)
             position = find_closing(text, position)
+            if position > 0 and is_mesh:
+                position = _mesh_end(text, position)
             if position < 0:
                 return -1
         elif character in "\"'":
@@ -105,6 +128,19 @@ def scan_value(text: str, position: int) -> int:
             position = string.end()
         else:
             return position
+
+
+def _mesh_end(text: str, position: int) -> int:
+    """Return the position after what follows the axes of a mesh; -1 where it has no end.
+
+    The one value with a comma and with spaces outside of brackets:
+    `mesh['x'=2,'y'=2], device_ids=([2,2]T(1,0)) {'x'}`.
+    """
+    devices = _DEVICE_IDS.match(text, position)
+    if devices is not None:
+        position = find_closing(text, devices.end())
+    axes = _AXES.match(text, position) if position >= 0 else None
+    return position if axes is None else find_closing(text, axes.end())
 
 
 def split_top_level(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 from hlo_widgets.hlo.scanner import parse_error, skip_space
@@ -208,6 +209,8 @@ class Shape:
         return self.to_string()
 
 
+# A module of 32,000 instructions has some hundreds of different shapes.
+@lru_cache(maxsize=4096)
 def parse_shape(text: str) -> Shape:
     """Read one shape, such as `(f32[8]{0}, token[])`.
 

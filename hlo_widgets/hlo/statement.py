@@ -15,6 +15,17 @@ _OPCODE = re.compile(r"([A-Za-z_][\w.-]*+)\s*+(?=\()")
 _SHAPE_WORD = re.compile(r"[a-z][a-z0-9]*+\[[^\]]*+\](?:\s*+(?=(\{)\s*+[-0-9:])|(?=(\{)\}))?+")
 
 
+# An instruction as compilers print it. No layout and no type of an operand nests deeper.
+_FLAT = r"[^()\n]*+"
+_ONE = rf"{_FLAT}(?:\({_FLAT}\){_FLAT})*+"
+_TWO = rf"{_FLAT}(?:\({_ONE}\){_FLAT})*+"
+_THREE = rf"{_FLAT}(?:\({_TWO}\){_FLAT})*+"
+_USUAL = re.compile(
+    rf"(ROOT )?%?([^\s=(){{}}\[\],\"'%/]++) = (\({_THREE}\)|[a-z]\w*+\[\S*+)"
+    rf" ([a-z][a-z0-9-]*+)\(({_TWO})\)"
+)
+
+
 class Statement(NamedTuple):
     """The parts of an instruction's text, each verbatim.
 
@@ -60,6 +71,10 @@ def read_statement(text: str) -> Statement:
     Raises:
         HloParseError: The text is no instruction.
     """
+    usual = _USUAL.match(text)
+    if usual is not None:
+        root, name, shape, opcode, operands = usual.groups()
+        return Statement(root is not None, name, shape, opcode, operands, usual.end())
     if starts_instruction(text, skip_space(text, 0)):
         return scan_statement(text, 0)
     return scan_value_side(text, 0, False, "")
