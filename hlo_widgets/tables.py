@@ -85,8 +85,8 @@ def cost_table(
         0. `cycles_share` is over the rows whose `estimated_cycles` and `trip_count` are both known.
         `df.attrs` has `module`, `target`, `versions`, `units`, `cost_sources` (rows by source;
         figures of different GPU models do not compare), `total_estimated_cycles` (None where no row
-        is known), `known_rows`, `rows` and `total`, the last three as words such as "20,556 estimated
-        cycles, 3 of 3 rows known".
+        is known), `known_rows`, `rows` and `total`, the last three as words such as "20,556
+        estimated cycles, 3 of 3 rows known".
     """
     rows = _Rows(target_platform(target) or module_platform(module))
     for executed in executed_computations(module):

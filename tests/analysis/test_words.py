@@ -128,3 +128,12 @@ def test_each_backend_has_its_marks(config, platform):
 )
 def test_targets_name_their_platform(target, platform):
     assert target_platform(target) == platform
+
+
+@pytest.mark.parametrize("file", ["/tmp/ipykernel_4711/1234567.py", "<ipython-input-3-0a1b2c>"])
+def test_a_line_of_a_notebooks_cell_is_called_so(file):
+    tables = TABLES.replace("/home/someone/model.py", file)
+    rest = ', metadata={op_name="x" stack_frame_id=2}'
+    p = module_with(rest=rest, tables=tables).instruction("p")
+    assert source_text(p) == "cell:12"
+    assert source_line(p).file == file
