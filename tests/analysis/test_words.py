@@ -130,7 +130,7 @@ def test_targets_name_their_platform(target, platform):
     assert target_platform(target) == platform
 
 
-@pytest.mark.parametrize("file", ["/tmp/ipykernel_4711/1234567.py", "<ipython-input-3-0a1b2c>"])
+@pytest.mark.parametrize("file", ["/var/ipykernel_4711/1234567.py", "<ipython-input-3-0a1b2c>"])
 def test_a_line_of_a_notebooks_cell_is_called_so(file):
     tables = TABLES.replace("/home/someone/model.py", file)
     rest = ', metadata={op_name="x" stack_frame_id=2}'
