@@ -19,6 +19,7 @@ from hlo_widgets.errors import (
     NotCompilableError,
     SpecError,
     TargetUnavailableError,
+    UnknownCaptureError,
     UnknownTargetError,
 )
 
@@ -77,6 +78,7 @@ __all__ = [
     "SpecError",
     "Target",
     "TargetUnavailableError",
+    "UnknownCaptureError",
     "UnknownTargetError",
     "captures",
     "compile_for",

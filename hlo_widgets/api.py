@@ -138,7 +138,6 @@ def as_module(x: Any) -> HloModule:
     if isinstance(x, str) and _is_hlo_text(x):
         return parse_hlo_module(x)
     if isinstance(x, str | os.PathLike):
-
         return read_hlo(x)
     raise NotCompilableError(
         f"a {type(x).__name__} is neither HLO (a module, a compiled result, text, a file's path)"

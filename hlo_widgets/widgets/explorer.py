@@ -13,7 +13,6 @@ import traitlets
 from hlo_widgets.analysis import module_platform, target_platform
 from hlo_widgets.errors import DrawingError, HloLookupError
 from hlo_widgets.graph import COLOR_MODES, ViewState
-from hlo_widgets.graph.folding import openable_computations
 from hlo_widgets.hlo import HloInstruction, HloModule
 from hlo_widgets.tables import cost_table
 from hlo_widgets.widgets.cost_view import cost_view, shown_rows
@@ -187,6 +186,10 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         if kind == "hover":
             self._send_hover(node_id)
             return
+        if kind == "prepare":
+            with suppress(DrawingError):  # the click that follows will report it
+                self._navigator.prepare(self.view.toggled(node_id))
+            return
         try:
             if kind == "toggle":
                 self._navigator.show(self.view.toggled(node_id))
@@ -243,10 +246,6 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         if len(text) > LONGEST_HOVER:
             text = f"{text[:LONGEST_HOVER]} ... ({len(text):,} characters)"
         self._graph.send({"type": "hover", "id": node_id, "text": text})
-        if openable_computations(instruction):
-            # Who looks at a fusion may click it next: its picture is laid out meanwhile.
-            with suppress(DrawingError):  # the click itself will report it
-                self._navigator.prepare(self.view.toggled(node_id))
 
     def _select_id(self, node_id: str) -> None:
         node_id = node_id.partition("@")[0]

@@ -2,7 +2,7 @@
 //
 // Everything that comes from an HLO file is set with textContent or setAttribute on elements made here;
 // no markup is ever parsed. Model traits read: picture, selected, stale_reason. Messages sent:
-// {type: "toggle" | "select" | "focus" | "hover" | "option", ...}; received: {type: "hover", id, text}.
+// {type: "prepare" | "toggle" | "focus" | "hover" | "option" | "find", ...}; received: {type: "hover", id, text}.
 
 const SVG = "http://www.w3.org/2000/svg";
 const LEAST_START_SCALE = 0.92; // labels are 12 px at scale 1: 11 px is the smallest that reads well
@@ -460,6 +460,9 @@ function render({ model, el }) {
   svg.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     press = { x: event.clientX, y: event.clientY, cx: camera.x, cy: camera.y, moved: false };
+    // A finger stays down for some 80 ms: time to lay out what the click will ask for.
+    const id = idAt(event.target);
+    if (items.get(id)?.expandable) model.send({ type: "prepare", id });
     hideHover();
   });
   svg.addEventListener("pointermove", (event) => {
@@ -575,8 +578,10 @@ function render({ model, el }) {
     if (hover.dataset.id !== id) return;
     hover.textContent = hovers.get(id);
     hover.hidden = false;
-    const room = pane.clientHeight - hover.offsetHeight - 8;
-    if (hover.offsetTop > room) hover.style.top = `${Math.max(room, 8)}px`;
+    requestAnimationFrame(() => {
+      const room = pane.clientHeight - hover.offsetHeight - 8;
+      if (hover.offsetTop > room) hover.style.top = `${Math.max(room, 8)}px`;
+    });
   }
 
   const onMessage = (message) => {

@@ -136,13 +136,16 @@ def test_a_name_that_is_not_there_is_told_to_who_looks_for_it(softmax, sent):
     assert "fusion" in messages[-1]["text"]
 
 
-def test_hover_sends_the_whole_instruction_and_prepares_the_opened_picture(
-    softmax, sent, monkeypatch
-):
+def test_hover_sends_the_whole_instruction(softmax, sent):
     messages = sent(softmax)
     softmax._on_graph({"type": "hover", "id": "fusion.1"})
     (message,) = messages
     assert message["text"] == softmax.module.instruction("fusion.1").text.strip()
+
+
+def test_a_press_prepares_the_picture_of_the_click(softmax, monkeypatch):
+    softmax._on_graph({"type": "prepare", "id": "fusion.1"})
+    assert softmax.expanded == set()
     monkeypatch.setenv(PROGRAM_VARIABLE, "/nowhere/dot")
     click(softmax, "fusion.1")
     assert softmax.expanded == {"fusion.1"}
