@@ -57,6 +57,17 @@ def mend(text: str, unwrap: bool = False) -> tuple[str, list[str]]:
     return text, notes
 
 
+def looks_wrapped(text: str) -> bool:
+    """Return whether every line of full width goes on in a line that cannot begin anything."""
+    lines = text.split("\n")
+    width = max(map(len, lines))
+    full = [number for number, line in enumerate(lines[:-1]) if len(line) == width]
+    if width < _MIN_WIDTH or not full or any(_STARTS.match(lines[number + 1]) for number in full):
+        return False
+    # One line alone may be the longest of a value that its writer spread over lines.
+    return len(full) > 1 or lines[full[0]][-1].isalnum()
+
+
 def _without_prefix(line: str) -> str:
     match = _LOG_PREFIX.match(line)
     return (line[match.end() :] if match is not None else line).rstrip()

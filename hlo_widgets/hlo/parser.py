@@ -8,7 +8,7 @@ import re
 from hlo_widgets.errors import HloParseError
 from hlo_widgets.hlo.attributes import ATTRIBUTE_NAME
 from hlo_widgets.hlo.builder import ModuleBuilder
-from hlo_widgets.hlo.damage import mend
+from hlo_widgets.hlo.damage import looks_wrapped, mend
 from hlo_widgets.hlo.lines import LineReader
 from hlo_widgets.hlo.module import HloModule
 from hlo_widgets.hlo.scanner import NAME, parse_error, scan_value, skip_space
@@ -56,25 +56,39 @@ def parse_hlo_modules(text: str) -> tuple[HloModule, ...]:
 
 
 def _parse(text: str, only_first: bool) -> tuple[list[HloModule], bool]:
-    source, mended = mend(text)
-    # Tens of thousands of objects are made and none is garbage: with the collector on, it would
-    # walk through everything the process holds again and again.
+    # Tens of thousands of objects are made and none is garbage: with the collector on, it would walk
+    # through everything the process holds again and again.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return _read_all(text, source, mended, only_first)
-    except HloParseError:
-        again, mended = mend(text, unwrap=True)
-        if again == source:
-            raise
+        return _parse_mended(text, only_first)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _parse_mended(text: str, only_first: bool) -> tuple[list[HloModule], bool]:
+    """Read text as it is or, where that fails or looks odd, with its wrapped lines joined."""
+    source, mended = mend(text)
+    failure: HloParseError | None = None
+    try:
+        modules, more = _read_all(text, source, mended, only_first)
+        # Only text that the fast path could not read can be wrapped, and few texts are.
+        if not any(module.spans for module in modules) or not looks_wrapped(source):
+            return modules, more
+    except HloParseError as error:
+        if _MLIR.search(source):
+            raise parse_error(source, skip_space(source, 0), _MLIR_REASON) from None
+        failure = error
+    again, mended = mend(text, unwrap=True)
+    if again != source:
         try:
             return _read_all(text, again, mended, only_first)
         except HloParseError:
             pass
-        raise
-    finally:
-        if collecting:
-            gc.enable()
+    if failure is not None:
+        raise failure
+    return modules, more
 
 
 def _read_all(
@@ -107,19 +121,21 @@ def _read(text: str, source: str, mended: list[str]) -> tuple[HloModule, int]:
     for note in mended:
         builder.warn(note)
     reader = LineReader(builder)
-    end = reader.read(_read_header(module))
+    end = reader.read(_read_header(module, 0))
+    if not builder.computations and not module.name and end < len(source):
+        # There were only words before the module.
+        end = reader.read(_read_header(module, end))
     if not builder.computations:
         raise _no_computation(source, reader.grammar.first_error)
     return builder.finish(), end
 
 
-def _read_header(module: HloModule) -> int:
+def _read_header(module: HloModule, start: int) -> int:
     """Read `HloModule name, attributes`; return the position after it."""
     source = module.source
-    position = skip_space(source, 0)
-    header = _MODULE.match(source, position)
+    header = _MODULE.match(source, skip_space(source, start))
     if header is None:
-        return 0
+        return start
     name = NAME.match(source, header.end())
     if name is None:
         raise parse_error(source, header.end(), "expected the name of the module")
@@ -141,8 +157,6 @@ def _read_header(module: HloModule) -> int:
 
 
 def _no_computation(source: str, first_error: HloParseError | None) -> HloParseError:
-    if _MLIR.search(source):
-        return parse_error(source, skip_space(source, 0), _MLIR_REASON)
     if first_error is not None:
         return first_error
     what = "this module has no computation" if "HloModule" in source else "this text is empty"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
-from hlo_widgets.hlo.scanner import parse_error, skip_space
+from hlo_widgets.hlo.scanner import find_closing, parse_error, skip_space
 
 # Bits of one element. pred is stored as a byte; the sub-byte types are counted packed, as XLA's
 # layouts print them only when they are (`E(4)`), and a whole buffer is rounded up to bytes.
@@ -40,7 +40,7 @@ ELEMENT_BITS: dict[str, int] = {
 _TYPE = re.compile(r"[a-z][a-z0-9]*+(?=\[)")
 _DIMENSION = re.compile(r"\s*+(<=|\?(?=\s*+[,\]]|[0-9]))?(-?[0-9]*+)\s*+([,\]])")
 _LAYOUT_OPEN = re.compile(r"\s*+\{\s*+((?:-?[0-9]++\s*+,?\s*+)*+)")
-_SUFFIX = re.compile(r"\s*+([A-Z]{1,2}+|#|\*)(\([^(){}]*+(?:\([^(){}]*+\)[^(){}]*+)*+\))?")
+_SUFFIX = re.compile(r"\s*+([A-Z]{1,2}+|#|\*)")
 _GROUP = re.compile(r"\s*+\(([^()]*+)\)")
 
 
@@ -304,8 +304,13 @@ def _parse_layout(text: str, position: int) -> tuple[Layout | None, int]:
     if text.startswith(":", position):
         position += 1
         while suffix := _SUFFIX.match(text, position):
+            name, value = suffix[1], ""
             position = suffix.end()
-            name, value = suffix[1], suffix[2] or ""
+            if text.startswith("(", position):
+                end = find_closing(text, position)
+                if end < 0:
+                    break
+                value, position = text[position:end], end
             if name == "T" and value:
                 tiles.append(_tile(value[1:-1]))
                 while group := _GROUP.match(text, position):
