@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hlo_widgets.hlo import HloComputation, HloInstruction
+from hlo_widgets.hlo import opcode as opcodes
 
 __all__ = [
     "FoldedComputation",
@@ -22,11 +23,9 @@ __all__ = [
     "trivial_reducer",
 ]
 
-_PLUMBING = frozenset({"get-tuple-element", "tuple", "bitcast", "after-all", "opt-barrier"})
-_REDUCING = frozenset({
-    "reduce", "reduce-window", "all-reduce", "all-reduce-start", "reduce-scatter", "scatter",
-    "select-and-scatter", "sort",
-})  # fmt: skip
+# Arrows pass through these; the other plumbing, a constant or a parameter, is where an arrow begins.
+_PASSED = opcodes.PLUMBING - {"constant", "parameter"}
+_REDUCING = opcodes.APPLIES - {"call", "map"}
 
 
 @dataclass(frozen=True)
@@ -39,16 +38,17 @@ class Source:
 
 def async_start_of(instruction: HloInstruction) -> HloInstruction | None:
     """Return the start that a done waits for, None when the instruction is not a done."""
-    opcode = instruction.opcode
-    if not opcode.endswith("-done") or not instruction.operands:
+    if not opcodes.is_async_done(instruction.opcode) or not instruction.operands:
         return None
+    base = opcodes.async_base(instruction.opcode)
     start = instruction.operands[0]
-    # An async-update stands between the two.
+    # Updates stand between the two; damaged text could make them a circle.
     for _ in range(len(start.parent.instructions)):
         if not start.opcode.endswith("-update") or not start.operands:
             break
         start = start.operands[0]
-    return start if start.opcode == opcode.removesuffix("-done") + "-start" else None
+    # `send-done` ends a `send`.
+    return start if start.opcode in (f"{base}-start", base) else None
 
 
 def trivial_reducer(instruction: HloInstruction) -> str | None:
@@ -99,7 +99,7 @@ class FoldedComputation:
             return True
         if self.is_parameter_element(instruction):
             return True
-        if id(instruction) in self._split_parameters or instruction.opcode in _PLUMBING:
+        if id(instruction) in self._split_parameters or instruction.opcode in _PASSED:
             return False
         return not (instruction.opcode == "constant" and instruction.shape.is_scalar)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from hlo_widgets.graph.folding import async_start_of
 from hlo_widgets.hlo import HloComputation, HloInstruction
+from hlo_widgets.hlo import opcode as opcodes
 
 __all__ = ["box_of", "child_id", "id_of", "instruction_at", "parent_id", "surrounding_ids"]
 
@@ -64,7 +65,7 @@ def id_of(base: HloComputation, instruction: HloInstruction) -> str | None:
 
 def box_of(instruction: HloInstruction) -> HloInstruction:
     """Return the done of a start, by which the pair's box goes, else the instruction itself."""
-    if instruction.opcode.endswith("-start"):
+    if opcodes.is_async_start(instruction.opcode):
         for user in instruction.users:
             if async_start_of(user) is instruction:
                 return user

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hlo_widgets.hlo import HloInstruction
+from hlo_widgets.hlo import opcode as opcodes
 
 __all__ = ["SCALE_COLORS", "STYLES", "Style", "style_key"]
 
@@ -141,36 +142,35 @@ SCALE_COLORS = {
 """Fill and text of five equal steps of the cycles scale, up to the module's costliest op."""
 
 _CLASSES = {
-    "matrix": "dot convolution ragged-dot scaled-dot fft triangular-solve cholesky",
-    "reduction": (
-        "reduce reduce-window scatter select-and-scatter gather batch-norm-training "
-        "batch-norm-inference batch-norm-grad sort topk"
+    "matrix": opcodes.MATRIX,
+    "reduction": opcodes.REDUCTIONS,
+    "collective": opcodes.COMMUNICATION,
+    "call": opcodes.CONTROL_FLOW | opcodes.ASYNC_WRAPPERS | {"custom-call", "map"},
+    "broadcast": frozenset({"broadcast", "dynamic-update-slice"}),
+    "movement": frozenset(
+        {"bitcast", "concatenate", "copy", "dynamic-slice", "reshape", "reverse", "transpose"}
     ),
-    "collective": (
-        "all-reduce all-gather all-to-all ragged-all-to-all reduce-scatter collective-permute "
-        "collective-broadcast send recv send-done recv-done infeed outfeed partition-id replica-id"
-    ),
-    "call": "call conditional custom-call while map async-start async-done async-update",
-    "movement": "concatenate dynamic-slice reshape reverse transpose copy bitcast slice",
-    "broadcast": "broadcast dynamic-update-slice",
-    "parameter": "parameter",
-    "constant": "constant",
-    "missing": "missing",
+    "parameter": frozenset({"parameter"}),
+    "constant": frozenset({"constant"}),
+    "missing": frozenset({"missing"}),
 }
-_STYLE_OF_OPCODE = {op: key for key, opcodes in _CLASSES.items() for op in opcodes.split()}
+_STYLE_OF_OPCODE = {op: key for key, members in _CLASSES.items() for op in members}
 
 
 def style_key(instruction: HloInstruction) -> str:
     """Return the key in `STYLES` for an instruction, by fusion kind, else by class of opcode.
 
-    An opcode nobody has told us of is drawn as an elementwise op: white.
+    A start and its done take the class of what they do: a slice between memories moves data, an
+    asynchronous call is what it wraps. An opcode nobody has told us of is drawn as an elementwise
+    op: white.
     """
-    if instruction.opcode == "fusion":
-        kind = instruction.fusion_kind
-        return str(kind) if kind is not None and str(kind) in STYLES else "fusion"
     opcode = instruction.opcode
-    # A start and its done take the class of what they do.
-    for candidate in (opcode, opcode.removesuffix("-start"), opcode.removesuffix("-done")):
-        if candidate in _STYLE_OF_OPCODE:
-            return _STYLE_OF_OPCODE[candidate]
-    return "elementwise"
+    if opcode == "fusion":
+        kind = str(instruction.fusion_kind)
+        return kind if kind in STYLES else "fusion"
+    if opcode in _STYLE_OF_OPCODE:
+        return _STYLE_OF_OPCODE[opcode]
+    base = opcodes.async_base(opcode)
+    if base is None:
+        return "elementwise"
+    return "movement" if base == "slice" else _STYLE_OF_OPCODE.get(base, "elementwise")

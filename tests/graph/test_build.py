@@ -178,3 +178,31 @@ def test_a_builder_gives_the_same_picture_twice(softmax):
     builder = GraphBuilder(parse_hlo_module(softmax))
     first = builder.build(ViewState())
     assert builder.build(ViewState()) == first
+
+
+def test_a_send_and_its_end_are_one_box_and_an_update_belongs_to_its_pair():
+    text = """HloModule pairs
+
+%wrapped (w: f32[4]) -> f32[4] {
+  %w = f32[4] parameter(0)
+  ROOT %r = f32[4] negate(%w)
+}
+
+ENTRY %main (p: f32[4]) -> f32[4] {
+  %p = f32[4] parameter(0)
+  %token = token[] after-all()
+  %send = (f32[4], u32[], token[]) send(%p, %token), channel_id=1
+  %sent = token[] send-done(%send), channel_id=1
+  %start = ((f32[4]), f32[4], u32[]) async-start(%p), calls=%wrapped
+  %update = ((f32[4]), f32[4], u32[]) async-update(%start)
+  ROOT %done = f32[4] async-done(%update)
+}
+"""
+    graph = graph_of(text)
+    assert {node.members for node in graph.nodes} == {
+        ("p",),
+        ("send", "sent"),
+        ("start", "update", "done"),
+    }
+    opened = graph_of(text, "done")
+    assert arrows(opened, "binding") == {("p", "done/w")}
