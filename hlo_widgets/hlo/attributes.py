@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hlo_widgets.hlo.scanner import scan_value, skip_space
+from hlo_widgets.hlo.scanner import scan_attribute, skip_space
 
 # The attributes whose values name computations. Any of them may stand on any instruction.
 CALLING_ATTRIBUTES = (
@@ -54,7 +54,7 @@ def split_attributes(text: str, position: int = 0) -> dict[str, str]:
         if key is None:
             break
         start = skip_space(text, key.end())
-        end = scan_value(text, start)
+        end = scan_attribute(text, key[1], start)
         if end < 0:
             attributes.setdefault(key[1], text[start:])
             break

@@ -62,7 +62,10 @@ def looks_wrapped(text: str) -> bool:
     lines = text.split("\n")
     width = max(map(len, lines))
     full = [number for number, line in enumerate(lines[:-1]) if len(line) == width]
-    if width < _MIN_WIDTH or not full or any(_STARTS.match(lines[number + 1]) for number in full):
+    if width < _MIN_WIDTH or not full:
+        return False
+    # A writer indents what goes on, a terminal does not.
+    if any(_STARTS.match(lines[n + 1]) or lines[n + 1].startswith("  ") for n in full):
         return False
     # One line alone may be the longest of a value that its writer spread over lines.
     return len(full) > 1 or lines[full[0]][-1].isalnum()

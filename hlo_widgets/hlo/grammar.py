@@ -20,6 +20,7 @@ from hlo_widgets.hlo.scanner import (
     closes_later,
     find_closing,
     parse_error,
+    scan_attribute,
     scan_value,
     skip_space,
 )
@@ -229,7 +230,7 @@ class GrammarReader:
                 names, position = self._called(instruction, key[1], start, depth)
                 called += names
                 continue
-            position = scan_value(source, start)
+            position = scan_attribute(source, key[1], start)
             if position < 0:
                 raise parse_error(source, start, f"the value of {key[1]!r} is never closed")
             if key[1] == "kind" and instruction.opcode == "fusion":

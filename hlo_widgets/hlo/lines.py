@@ -17,6 +17,7 @@ from hlo_widgets.hlo.instruction import HloInstruction
 from hlo_widgets.hlo.module import HloComputation
 from hlo_widgets.hlo.opcode import APPLIES, NEVER_CALLS
 from hlo_widgets.hlo.operands import ALL_PERCENT, PERCENT_NAME, resolve_operands
+from hlo_widgets.hlo.scanner import is_balanced
 from hlo_widgets.hlo.statement import scan_statement
 
 # Text without parentheses, with one level of them, with two, with three: what shapes and operands
@@ -201,6 +202,9 @@ class LineReader:
         starts = module.line_starts
         first = draft.computation.line
         start, end = starts[first], starts[line - 1]
+        # Braces in a string may make a line look whole whose value goes on to the closing brace.
+        if not is_balanced(self._source[starts[line - 2] : end]):
+            return True
         if self._source.count(" = ", start, end) == len(draft.instructions):
             return False
         for item in draft.instructions:

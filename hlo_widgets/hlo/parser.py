@@ -15,7 +15,7 @@ from hlo_widgets.hlo.scanner import NAME, parse_error, scan_value, skip_space
 
 _MODULE = re.compile(r"HloModule\s++")
 _MLIR = re.compile(
-    r"^\s*+(?:module\s++(?:@|attributes|\{)|func\.func\b|\"?builtin\.module|#loc|%\S++ = \"?(?:stablehlo|mhlo|chlo)\.)",
+    r"^[ \t]*+(?:module\s++(?:@|attributes|\{)|func\.func\b|\"?builtin\.module|#loc|%\S++ = \"?(?:stablehlo|mhlo|chlo)\.)",
     re.MULTILINE,
 )
 _MLIR_REASON = (

@@ -19,7 +19,9 @@ NAME = re.compile(r"%?([^\s=(){}\[\],\"'%/]++)")
 # would be tried and would read to the end again.
 _COMMENT = r"/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)|//[^\n]*+"
 _DOUBLE = r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+"
-_SINGLE = r"'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'"
+# XLA's strings may stand between single quotes, too. An apostrophe may stand alone, so that a length must bound
+# what is tried for each.
+_SINGLE = r"'(?:[^'\\\n]|\\.){0,500}+'"
 _SPACE = re.compile(rf"(?:\s++|{_COMMENT})*+")
 STRING = re.compile(rf"{_DOUBLE}\"|{_SINGLE}", re.DOTALL)
 _SKIPPED = rf"{_DOUBLE}(?:\"|\\?\Z)|{_SINGLE}|{_COMMENT}"
@@ -38,6 +40,10 @@ _BRACES = re.compile(_braces(8), re.DOTALL)
 # A value outside of brackets and strings; a slash that begins no comment belongs to it.
 _PLAIN_VALUE = re.compile(r"[^\"'(){}\[\],\s/]*+(?:/(?![*/])[^\"'(){}\[\],\s/]*+)*+")
 
+_BALANCED = re.compile(
+    rf"(?:[^{{}}\"'/]++|{_DOUBLE}\"|/(?![*/])|/\*[^*{{}}\"]*+\*/|{_braces(8)})*+", re.DOTALL
+)
+_SHAPE_BEFORE_LITERAL = re.compile(r"[a-z]\w*+\[[^\]]*+\](?:\{[^{}]*+\}(?=[ \t]))?+[ \t]*+")
 _DEVICE_IDS = re.compile(r"\s*+,\s*+device_ids=(?=\()")
 _AXES = re.compile(r"\s*+(?=\{)")
 
@@ -98,6 +104,21 @@ def closes_later(text: str, position: int) -> bool:
             if depth < 0:
                 return True
     return False
+
+
+def scan_attribute(text: str, key: str, position: int) -> int:
+    """Return the position after the value at `position` of the attribute `key`; -1 where it has no end."""
+    if key == "literal":
+        # A shape, then its elements: `literal=f32[2]{0} {1, 2}`.
+        shape = _SHAPE_BEFORE_LITERAL.match(text, position)
+        if shape is not None:
+            position = shape.end()
+    return scan_value(text, position)
+
+
+def is_balanced(text: str) -> bool:
+    """Return whether every brace and string of a text is closed in it; False also where it is not plain."""
+    return _BALANCED.fullmatch(text) is not None
 
 
 def scan_value(text: str, position: int) -> int:
