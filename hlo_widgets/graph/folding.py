@@ -23,7 +23,7 @@ __all__ = [
     "trivial_reducer",
 ]
 
-# Arrows pass through these; the other plumbing, a constant or a parameter, is where an arrow begins.
+# Arrows pass through these; a constant or a parameter is where an arrow begins.
 _PASSED = opcodes.PLUMBING - {"constant", "parameter"}
 _REDUCING = opcodes.APPLIES - {"call", "map"}
 

@@ -190,6 +190,11 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             with suppress(DrawingError):  # the click that follows will report it
                 self._navigator.prepare(self.view.toggled(node_id))
             return
+        self._change(kind, node_id, message)
+        self._graph.send({"type": "ready"})
+
+    def _change(self, kind: str | None, node_id: str, message: Mapping[str, Any]) -> None:
+        """Do what a message asks for that may change the picture."""
         try:
             if kind == "toggle":
                 self._navigator.show(self.view.toggled(node_id))

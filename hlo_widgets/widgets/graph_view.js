@@ -1,8 +1,10 @@
 // The graph of a module: draws positions that the kernel laid out, and tells it what the user does.
 //
 // Everything that comes from an HLO file is set with textContent or setAttribute on elements made here;
-// no markup is ever parsed. Model traits read: picture, selected, stale_reason. Messages sent:
-// {type: "prepare" | "toggle" | "focus" | "hover" | "option" | "find", ...}; received: {type: "hover", id, text}.
+// no markup is ever parsed. Model traits: picture (read), selected (read and set). Messages sent:
+// {type: "prepare" | "hover", id}, and {type: "toggle" | "focus" | "option" | "find", ...}, which the
+// kernel answers with "ready" when all it changed is on its way. Received: {type: "hover", id, text},
+// {type: "center", id}, {type: "problem", text}, {type: "ready"}.
 
 const SVG = "http://www.w3.org/2000/svg";
 const LEAST_START_SCALE = 0.92; // labels are 12 px at scale 1: 11 px is the smallest that reads well
@@ -10,6 +12,9 @@ const MOST_START_SCALE = 1.25;
 const SCALES = [0.08, 4];
 const HOVER_DELAY_MS = 180;
 const ARROW_STEP_PX = 60;
+const ZOOM_STEP = 1.25;
+const PATIENCE_MS = 3000;
+const PATIENCE = "The kernel has not answered yet: it is busy, or it was restarted and the cell must run again.";
 const MAP_SIZE = [144, 108]; // as in the style sheet
 
 /** Make an element with attributes and children. @returns {Element} */
@@ -291,343 +296,414 @@ function themeRules(styles, scale, scope) {
   ].join("\n");
 }
 
+/** The box that shows the whole instruction under the pointer, asked from the kernel once. */
+class Hover {
+  constructor(pane, ask) {
+    this.pane = pane;
+    this.ask = ask;
+    this.texts = new Map();
+    this.box = make("div", { class: "hw-hover", role: "tooltip", hidden: "" });
+    pane.append(this.box);
+  }
+
+  wait(id, event) {
+    this.hide();
+    this.timer = setTimeout(() => {
+      const pane = this.pane.getBoundingClientRect();
+      this.id = id;
+      this.box.style.left = `${Math.min(event.clientX - pane.left + 14, Math.max(pane.width - 380, 8))}px`;
+      this.box.style.top = `${event.clientY - pane.top + 16}px`;
+      if (this.texts.has(id)) this.show(id);
+      else this.ask(id);
+    }, HOVER_DELAY_MS);
+  }
+
+  receive(id, text) {
+    this.texts.set(id, text);
+    this.show(id);
+  }
+
+  show(id) {
+    if (this.id !== id) return;
+    this.box.textContent = this.texts.get(id);
+    this.box.hidden = false;
+    requestAnimationFrame(() => {
+      const room = this.pane.clientHeight - this.box.offsetHeight - 8;
+      if (this.box.offsetTop > room) this.box.style.top = `${Math.max(room, 8)}px`;
+    });
+  }
+
+  hide() {
+    clearTimeout(this.timer);
+    this.box.hidden = true;
+    this.id = undefined;
+  }
+}
+
+/** The buttons and choices above the picture. */
+class Toolbar {
+  constructor(camera, fit, send) {
+    this.element = make("div", { class: "hw-bar" });
+    this.#button("Fit", "Show the whole graph (key: 0)", fit);
+    this.#button("\u2212", "Zoom out (key: -)", () => camera.zoom(1 / ZOOM_STEP));
+    this.#button("+", "Zoom in (key: +)", () => camera.zoom(ZOOM_STEP));
+    this.colors = make("select", { title: "What the colours mean", "aria-label": "Colour by" });
+    for (const by of ["kind", "cycles", "memory"]) this.colors.append(new Option(`Colour by ${by}`, by));
+    this.colors.addEventListener("change", () => send({ type: "option", name: "color_by", value: this.colors.value }));
+    this.plumbing = make("input", { type: "checkbox" });
+    this.plumbing.addEventListener("change", () =>
+      send({ type: "option", name: "show_plumbing", value: this.plumbing.checked }),
+    );
+    const title = "Draw get-tuple-element, tuple, bitcast and scalar constants as boxes";
+    const find = make("input", { type: "search", placeholder: "Find an op\u2026", "aria-label": "Find an op by its name" });
+    find.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && find.value.trim()) send({ type: "find", text: find.value.trim() });
+      event.stopPropagation();
+    });
+    this.element.append(this.colors, make("label", { title }, this.plumbing, " plumbing"), find);
+  }
+
+  show(picture) {
+    this.colors.value = picture.color_by;
+    this.plumbing.checked = picture.show_plumbing;
+  }
+
+  #button(text, title, action) {
+    const button = make("button", { type: "button", title });
+    button.textContent = text;
+    button.addEventListener("click", action);
+    this.element.append(button);
+  }
+}
+
+/** Do the work once in the next frame, however often it is asked for. */
+function onceAFrame(work) {
+  let asked = false;
+  return () => {
+    if (asked) return;
+    asked = true;
+    requestAnimationFrame(() => {
+      asked = false;
+      work();
+    });
+  };
+}
+
+function idAt(target) {
+  return target.closest?.("[data-id]")?.dataset.id;
+}
+
 let views = 0;
 
-function render({ model, el }) {
-  const scope = `hw-view-${++views}`;
-  const root = make("div", { class: `hw-graph ${scope}`, "data-lm-suppress-shortcuts": "true", "data-redraws": "0" });
-  const rules = document.createElement("style");
-  const bar = make("div", { class: "hw-bar" });
-  const pane = make("div", { class: "hw-pane" });
-  const svg = make("svg", { class: "hw-svg", role: "group", tabindex: "0", "aria-label": "Graph of the compiled program" });
-  const arrow = make("marker", {
-    id: `${scope}-arrow`, viewBox: "0 0 8 8", refX: 7.4, refY: 4, markerWidth: 7, markerHeight: 7,
-    orient: "auto-start-reverse", markerUnits: "userSpaceOnUse",
-  }, make("path", { d: "M0 0.8L8 4L0 7.2z", class: "hw-tip" }));
-  const world = make("g");
-  svg.append(make("defs", {}, arrow), world);
-  const note = make("div", { class: "hw-note", role: "status" });
-  const hover = make("div", { class: "hw-hover", role: "tooltip", hidden: "" });
-  const legend = make("div", { class: "hw-legend" });
-  pane.append(svg, hover);
-  root.append(rules, bar, note, pane, legend);
-  el.append(root);
+/** One view of the model: the drawing with everything around it, and what the user does to it. */
+class View {
+  constructor(model, el) {
+    this.model = model;
+    this.el = el;
+    this.scope = `hw-view-${++views}`;
+    this.items = new Map();
+    this.picture = null;
+    this.anchor = null; // the node whose place on the screen the next picture keeps
+    this.press = null; // where the pointer went down
+    this.#build();
+    this.#listen();
+    this.applyTheme();
+    this.showPicture();
+  }
 
-  const drawing = new Drawing(world, `${scope}-arrow`);
-  const items = new Map();
-  let picture = null;
-  let dark = false;
-  let anchor = null; // the node whose place on the screen the next picture keeps
-  const hovers = new Map();
-  const refreshMap = frameOnce(() => picture && overview.draw(picture, dark));
-  const camera = new Camera(pane, world, refreshMap);
-  const overview = new Overview(pane, camera);
+  #build() {
+    const arrowId = `${this.scope}-arrow`;
+    const marker = make("marker", {
+      id: arrowId, viewBox: "0 0 8 8", refX: 7.4, refY: 4, markerWidth: 7, markerHeight: 7,
+      orient: "auto-start-reverse", markerUnits: "userSpaceOnUse",
+    }, make("path", { d: "M0 0.8L8 4L0 7.2z", class: "hw-tip" }));
+    const world = make("g");
+    this.svg = make("svg", { class: "hw-svg", role: "group", tabindex: "0", "aria-label": "Graph of the compiled program" });
+    this.svg.append(make("defs", {}, marker), world);
+    this.pane = make("div", { class: "hw-pane" }, this.svg);
+    this.rules = document.createElement("style");
+    this.note = make("div", { class: "hw-note", role: "status" });
+    this.legend = make("div", { class: "hw-legend" });
+    this.root = make("div", { class: `hw-graph ${this.scope}`, "data-lm-suppress-shortcuts": "true", "data-redraws": "0" });
+    this.drawing = new Drawing(world, arrowId);
+    this.refreshMap = onceAFrame(() => this.picture && this.overview.draw(this.picture, this.dark));
+    this.camera = new Camera(this.pane, world, this.refreshMap);
+    this.overview = new Overview(this.pane, this.camera);
+    this.hover = new Hover(this.pane, (id) => this.items.get(id)?.members.length && this.model.send({ type: "hover", id }));
+    this.toolbar = new Toolbar(this.camera, () => this.fit(), (message) => this.send(message));
+    this.root.append(this.rules, this.toolbar.element, this.note, this.pane, this.legend);
+    this.el.append(this.root);
+  }
 
-  function frameOnce(work) {
-    let asked = false;
-    return () => {
-      if (asked) return;
-      asked = true;
-      requestAnimationFrame(() => {
-        asked = false;
-        work();
-      });
+  #listen() {
+    const { svg } = this;
+    svg.addEventListener("pointerdown", (event) => this.#onPress(event));
+    svg.addEventListener("pointermove", (event) => this.#onDrag(event));
+    for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => this.#onRelease());
+    svg.addEventListener("click", (event) => this.#onClick(event));
+    svg.addEventListener("pointerover", (event) => {
+      const id = idAt(event.target);
+      if (id === undefined || this.press?.moved) this.hover.hide();
+      else this.hover.wait(id, event);
+    });
+    svg.addEventListener("pointerleave", () => this.hover.hide());
+    svg.addEventListener("focusin", (event) => {
+      const item = this.items.get(idAt(event.target));
+      if (item && event.target.matches(":focus-visible")) this.bringIntoView(item);
+      this.pane.scrollTo(0, 0); // the browser scrolls what it focuses; the camera has moved already
+    });
+    this.pane.addEventListener("wheel", (event) => this.#onWheel(event), { passive: false });
+    this.root.addEventListener("keydown", (event) => this.#onKey(event));
+    const changes = {
+      "change:picture": () => this.#onPicture(),
+      "change:selected": () => this.mark(),
+      "msg:custom": (message) => this.#onMessage(message),
+    };
+    for (const [event, action] of Object.entries(changes)) this.model.on(event, action);
+    const themeWatch = new MutationObserver(() => this.applyTheme());
+    themeWatch.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
+    let sized = false;
+    const sizeWatch = new ResizeObserver(() => {
+      if (!sized && this.pane.clientWidth && this.picture) {
+        sized = true; // the first size that the notebook gives the pane
+        this.startView();
+      }
+      this.refreshMap();
+    });
+    sizeWatch.observe(this.pane);
+    this.end = () => {
+      themeWatch.disconnect();
+      sizeWatch.disconnect();
+      clearTimeout(this.patience);
+      this.hover.hide();
+      for (const [event, action] of Object.entries(changes)) this.model.off(event, action);
     };
   }
 
-  function button(text, title, action) {
-    const b = make("button", { type: "button", title });
-    b.textContent = text;
-    b.addEventListener("click", action);
-    bar.append(b);
-    return b;
-  }
-  button("Fit", "Show the whole graph (key: 0)", () => picture && camera.fit(picture));
-  button("\u2212", "Zoom out (key: -)", () => camera.zoom(1 / 1.25));
-  button("+", "Zoom in (key: +)", () => camera.zoom(1.25));
-  const colors = make("select", { title: "What the colours mean", "aria-label": "Colour by" });
-  for (const [value, label] of [["kind", "Colour by kind"], ["cycles", "Colour by cycles"], ["memory", "Colour by memory"]]) {
-    colors.append(new Option(label, value));
-  }
-  colors.addEventListener("change", () => send({ type: "option", name: "color_by", value: colors.value }));
-  const plumbing = make("input", { type: "checkbox" });
-  plumbing.addEventListener("change", () => send({ type: "option", name: "show_plumbing", value: plumbing.checked }));
-  const plumbingLabel = make("label", { title: "Draw get-tuple-element, tuple, bitcast and scalar constants as boxes" }, plumbing, " plumbing");
-  const find = make("input", { type: "search", placeholder: "Find an op\u2026", "aria-label": "Find an op by its name", list: `${scope}-names` });
-  find.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && find.value.trim()) send({ type: "find", text: find.value.trim() });
-    event.stopPropagation();
-  });
-  bar.append(colors, plumbingLabel, find);
+  // ---- what the kernel says
 
-  function send(message) {
-    root.dataset.busy = "true";
-    model.send(message);
+  /** Ask the kernel for something that it answers with "ready". */
+  send(message) {
+    this.root.dataset.busy = "true";
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => this.say(PATIENCE, true), PATIENCE_MS);
+    this.model.send(message);
   }
 
-  function applyTheme() {
-    dark = isDark(el);
-    root.dataset.theme = dark ? "dark" : "light";
-    refreshMap();
+  say(text, isProblem = false) {
+    this.note.textContent = text;
+    this.note.classList.toggle("hw-problem", isProblem);
   }
 
-  function showPicture() {
-    const next = model.get("picture");
-    delete root.dataset.busy;
+  #onMessage(message) {
+    const item = this.items.get(message.id);
+    if (message.type === "hover") this.hover.receive(message.id, message.text);
+    else if (message.type === "center" && item) this.bringIntoView(item);
+    else if (message.type === "problem") this.say(message.text, true);
+    else if (message.type === "ready") this.#onReady();
+  }
+
+  #onReady() {
+    clearTimeout(this.patience);
+    delete this.root.dataset.busy;
+    if (this.note.textContent === PATIENCE) this.say(this.picture?.note ?? "");
+  }
+
+  #onPicture() {
+    this.hover.hide();
+    this.hover.texts.clear();
+    this.showPicture();
+  }
+
+  // ---- the picture
+
+  showPicture() {
+    const next = this.model.get("picture");
     if (!next?.boxes) return;
-    const first = picture === null || picture.key !== next.key;
-    const held = anchor !== null && !first ? place(anchor) : null;
-    picture = next;
-    items.clear();
-    for (const item of [...picture.frames, ...picture.boxes]) items.set(item.id, item);
-    if (first) rules.textContent = themeRules(picture.styles, picture.scale, `.${scope}`);
-    drawing.show(picture);
-    if (first) startView();
-    else if (held && items.has(anchor)) keepInPlace(held);
-    else refreshMap();
-    anchor = null;
-    showLegend();
-    colors.value = picture.color_by;
-    plumbing.checked = picture.show_plumbing;
-    note.textContent = picture.note;
-    mark();
-    root.dataset.redraws = String(Number(root.dataset.redraws) + 1);
+    const first = this.picture === null || this.picture.key !== next.key;
+    const held = this.anchor !== null && !first ? this.place(this.anchor) : null;
+    this.picture = next;
+    this.items = new Map([...next.frames, ...next.boxes].map((item) => [item.id, item]));
+    if (first) this.rules.textContent = themeRules(next.styles, next.scale, `.${this.scope}`);
+    this.drawing.show(next);
+    if (first) this.startView();
+    else if (held && this.items.has(this.anchor)) this.keepInPlace(held);
+    else this.refreshMap();
+    this.anchor = null;
+    this.toolbar.show(next);
+    this.showLegend();
+    this.say(next.note);
+    this.mark();
+    this.root.dataset.redraws = String(Number(this.root.dataset.redraws) + 1);
   }
 
-  function startView() {
-    if (camera.fit(picture, MOST_START_SCALE, LEAST_START_SCALE)) return;
-    camera.scale = 1;
-    const start = items.get(picture.start);
-    if (start) camera.center(start);
+  fit() {
+    if (this.picture) this.camera.fit(this.picture);
+  }
+
+  startView() {
+    if (this.camera.fit(this.picture, MOST_START_SCALE, LEAST_START_SCALE)) return;
+    this.camera.scale = 1;
+    const start = this.items.get(this.picture.start);
+    if (start) this.camera.center(start);
   }
 
   /** Where the top middle of an item is on the screen. */
-  function place(id) {
-    const item = items.get(id);
-    return item && [(item.x + item.width / 2) * camera.scale + camera.x, item.y * camera.scale + camera.y];
+  place(id) {
+    const item = this.items.get(id);
+    const { scale, x, y } = this.camera;
+    return item && [(item.x + item.width / 2) * scale + x, item.y * scale + y];
   }
 
-  function keepInPlace([x, y]) {
-    const now = place(anchor);
-    camera.move(camera.x + x - now[0], camera.y + y - now[1]);
+  keepInPlace([x, y]) {
+    const now = this.place(this.anchor);
+    this.camera.move(this.camera.x + x - now[0], this.camera.y + y - now[1]);
   }
 
-  function showLegend() {
-    legend.replaceChildren(
-      ...picture.legend.map(({ style, label, share }) => {
-        const chip = make("span", { class: `hw-chip hw-style-${style}` });
-        markStep(chip, share);
-        const entry = make("span", { class: "hw-key" }, chip);
-        entry.append(label);
-        return entry;
-      }),
-    );
+  bringIntoView(item) {
+    if (!this.camera.holds(item)) this.camera.center(item);
   }
 
-  function mark() {
-    const selected = model.get("selected");
-    for (const [id, { element, item }] of drawing.drawn) {
-      const lit = selected !== "" && item.members.length > 0 && (id === selected || id.startsWith(`${selected}@`));
+  showLegend() {
+    const entries = this.picture.legend.map(({ style, label, share }) => {
+      const chip = make("span", { class: `hw-chip hw-style-${style}` });
+      markStep(chip, share);
+      return make("span", { class: "hw-key" }, chip, label);
+    });
+    this.legend.replaceChildren(...entries);
+  }
+
+  /** Light the selected node and its arrows. */
+  mark() {
+    const selected = this.model.get("selected");
+    const isSelected = (id) => selected !== "" && (id === selected || id.startsWith(`${selected}@`));
+    for (const [id, { element, item }] of this.drawing.drawn) {
+      const lit = item.members.length > 0 && isSelected(id);
       element.classList.toggle("hw-selected", lit);
-      if (element.getAttribute("role") === "button") element.setAttribute("aria-pressed", String(lit));
+      element.setAttribute("aria-pressed", String(lit));
     }
-    for (const path of drawing.arrows.children) {
-      path.classList.toggle("hw-lit", selected !== "" && (path.dataset.tail === selected || path.dataset.head === selected));
+    for (const arrow of this.drawing.arrows.children) {
+      arrow.classList.toggle("hw-lit", isSelected(arrow.dataset.tail) || isSelected(arrow.dataset.head));
     }
   }
 
-  function activate(id) {
-    const item = items.get(id);
+  applyTheme() {
+    this.dark = isDark(this.el);
+    this.root.dataset.theme = this.dark ? "dark" : "light";
+    this.refreshMap();
+  }
+
+  // ---- what the user does
+
+  activate(id) {
+    const item = this.items.get(id);
     if (!item) return;
-    anchor = id;
-    if (item.leads_to) send({ type: "focus", id: item.leads_to });
-    else if (item.expandable) send({ type: "toggle", id });
-    else select(id);
+    this.anchor = id;
+    if (item.leads_to) this.send({ type: "focus", id: item.leads_to });
+    else if (item.expandable) this.send({ type: "toggle", id });
+    else this.select(id);
   }
 
-  function select(id) {
-    model.set("selected", id);
-    model.save_changes();
-    mark();
+  select(id) {
+    this.model.set("selected", id);
+    this.model.save_changes();
+    this.mark();
   }
 
-  function idAt(target) {
-    return target.closest?.("[data-id]")?.dataset.id;
-  }
-
-  // ---- pointer: press and drag moves, press and release in place activates
-  let press = null;
-  svg.addEventListener("pointerdown", (event) => {
+  #onPress(event) {
     if (event.button !== 0) return;
-    press = { x: event.clientX, y: event.clientY, cx: camera.x, cy: camera.y, moved: false };
+    this.hover.hide();
+    this.press = { x: event.clientX, y: event.clientY, cx: this.camera.x, cy: this.camera.y, moved: false };
     // A finger stays down for some 80 ms: time to lay out what the click will ask for.
     const id = idAt(event.target);
-    if (items.get(id)?.expandable) model.send({ type: "prepare", id });
-    hideHover();
-  });
-  svg.addEventListener("pointermove", (event) => {
+    if (this.items.get(id)?.expandable) this.model.send({ type: "prepare", id });
+  }
+
+  #onDrag(event) {
+    const { press } = this;
     if (!press || !(event.buttons & 1)) return;
     const [dx, dy] = [event.clientX - press.x, event.clientY - press.y];
     if (!press.moved && Math.hypot(dx, dy) > 4) {
       press.moved = true;
-      svg.setPointerCapture(event.pointerId);
-      pane.classList.add("hw-dragging");
+      this.svg.setPointerCapture(event.pointerId);
+      this.pane.classList.add("hw-dragging");
     }
-    if (press.moved) camera.move(press.cx + dx, press.cy + dy);
-  });
-  const release = () => {
-    pane.classList.remove("hw-dragging");
-    setTimeout(() => (press = null)); // after the click that may follow
-  };
-  svg.addEventListener("pointerup", release);
-  svg.addEventListener("pointercancel", release);
-  svg.addEventListener("click", (event) => {
+    if (press.moved) this.camera.move(press.cx + dx, press.cy + dy);
+  }
+
+  #onRelease() {
+    this.pane.classList.remove("hw-dragging");
+    setTimeout(() => (this.press = null)); // after the click that may follow
+  }
+
+  #onClick(event) {
     // The second click of a double click would close what the first opened.
-    if (press?.moved || event.detail > 1) return;
+    if (this.press?.moved || event.detail > 1) return;
     const id = idAt(event.target);
-    if (id !== undefined) activate(id);
-    else select("");
-  });
-  pane.addEventListener("wheel", (event) => {
+    if (id === undefined) this.select("");
+    else this.activate(id);
+  }
+
+  #onWheel(event) {
     if (!(event.ctrlKey || event.metaKey)) return; // a plain wheel scrolls the notebook
     event.preventDefault();
-    const box = pane.getBoundingClientRect();
-    camera.zoom(Math.exp(-event.deltaY / 300), [event.clientX - box.left, event.clientY - box.top]);
-  }, { passive: false });
+    const box = this.pane.getBoundingClientRect();
+    this.camera.zoom(Math.exp(-event.deltaY / 300), [event.clientX - box.left, event.clientY - box.top]);
+  }
 
-  // ---- keyboard
-  root.addEventListener("keydown", (event) => {
+  #onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || this.toolbar.element.contains(event.target)) return;
     const id = idAt(event.target);
-    const action = keyActions[event.key];
-    if (!action || event.ctrlKey || event.metaKey || event.altKey || bar.contains(event.target)) return;
-    if (action(id, event) === false) return;
+    const actions = {
+      Enter: id && (() => this.activate(id)),
+      " ": id && (() => this.activate(id)),
+      Escape: () => this.select(""),
+      0: () => this.fit(),
+      "+": () => this.camera.zoom(ZOOM_STEP),
+      "=": () => this.camera.zoom(ZOOM_STEP),
+      "-": () => this.camera.zoom(1 / ZOOM_STEP),
+      ArrowUp: () => this.step(id, 0, -1),
+      ArrowDown: () => this.step(id, 0, 1),
+      ArrowLeft: () => this.step(id, -1, 0),
+      ArrowRight: () => this.step(id, 1, 0),
+    };
+    if (!actions[event.key]) return;
+    actions[event.key]();
     event.preventDefault();
     event.stopPropagation();
-  });
-  const keyActions = {
-    Enter: (id) => (id === undefined ? false : activate(id)),
-    " ": (id) => (id === undefined ? false : activate(id)),
-    Escape: () => select(""),
-    0: () => picture && camera.fit(picture),
-    "+": () => camera.zoom(1.25),
-    "=": () => camera.zoom(1.25),
-    "-": () => camera.zoom(1 / 1.25),
-    ArrowUp: (id) => step(id, 0, -1),
-    ArrowDown: (id) => step(id, 0, 1),
-    ArrowLeft: (id) => step(id, -1, 0),
-    ArrowRight: (id) => step(id, 1, 0),
-  };
+  }
 
   /** What ArrowDown and ArrowUp go to: the users or producers of a node, where it has any. */
-  function neighbours(id, dy) {
+  neighbours(id, dy) {
     const [from, to] = dy > 0 ? ["tail", "head"] : ["head", "tail"];
-    const found = picture.arrows.filter((a) => dy && a[from] === id).map((a) => items.get(a[to]));
-    return found.length ? found : [...items.values()];
+    const found = this.picture.arrows.filter((a) => dy && a[from] === id).map((a) => this.items.get(a[to]));
+    return found.length ? found : [...this.items.values()];
   }
 
   /** Move the keyboard focus to the nearest node in a direction, or the view when no node has it. */
-  function step(id, dx, dy) {
-    const from = items.get(id);
-    if (!from) return camera.move(camera.x - dx * ARROW_STEP_PX, camera.y - dy * ARROW_STEP_PX);
+  step(id, dx, dy) {
+    const from = this.items.get(id);
+    if (!from) return this.camera.move(this.camera.x - dx * ARROW_STEP_PX, this.camera.y - dy * ARROW_STEP_PX);
     const middle = (item) => [item.x + item.width / 2, item.open ? item.y + 10 : item.y + item.height / 2];
     const [x, y] = middle(from);
     let best = null;
-    for (const item of neighbours(id, dy)) {
+    for (const item of this.neighbours(id, dy)) {
       if (!item || item === from || !item.members.length) continue;
       const [ix, iy] = middle(item);
       const along = (ix - x) * dx + (iy - y) * dy;
       const aside = Math.abs((ix - x) * dy + (iy - y) * dx);
-      if (along <= 1) continue;
-      const distance = along + aside * 2.5;
-      if (!best || distance < best.distance) best = { item, distance };
+      const distance = along + aside * 2.5; // what lies straight ahead comes first
+      if (along > 1 && (!best || distance < best.distance)) best = { item, distance };
     }
     if (!best) return;
-    if (!camera.holds(best.item)) camera.center(best.item);
-    drawing.element(best.item.id)?.focus({ preventScroll: true });
+    this.bringIntoView(best.item);
+    this.drawing.element(best.item.id)?.focus({ preventScroll: true });
   }
-  svg.addEventListener("focusin", (event) => {
-    const item = items.get(idAt(event.target));
-    if (item && event.target.matches(":focus-visible") && !camera.holds(item)) camera.center(item);
-    pane.scrollTo(0, 0);
-  });
+}
 
-  // ---- hover: the full instruction, asked from the kernel once
-  let waiting = 0;
-  svg.addEventListener("pointerover", (event) => {
-    const id = idAt(event.target);
-    clearTimeout(waiting);
-    if (id === undefined || press?.moved) return hideHover();
-    waiting = setTimeout(() => {
-      const box = pane.getBoundingClientRect();
-      hover.dataset.id = id;
-      hover.style.left = `${Math.min(event.clientX - box.left + 14, Math.max(box.width - 380, 8))}px`;
-      hover.style.top = `${event.clientY - box.top + 16}px`;
-      if (hovers.has(id)) showHover(id);
-      else if (items.get(id)?.members.length) model.send({ type: "hover", id });
-    }, HOVER_DELAY_MS);
-  });
-  svg.addEventListener("pointerleave", () => {
-    clearTimeout(waiting);
-    hideHover();
-  });
-  function hideHover() {
-    hover.hidden = true;
-    delete hover.dataset.id;
-  }
-  function showHover(id) {
-    if (hover.dataset.id !== id) return;
-    hover.textContent = hovers.get(id);
-    hover.hidden = false;
-    requestAnimationFrame(() => {
-      const room = pane.clientHeight - hover.offsetHeight - 8;
-      if (hover.offsetTop > room) hover.style.top = `${Math.max(room, 8)}px`;
-    });
-  }
-
-  const onMessage = (message) => {
-    if (message.type === "hover") {
-      hovers.set(message.id, message.text);
-      showHover(message.id);
-    } else if (message.type === "center") {
-      delete root.dataset.busy;
-      const item = items.get(message.id);
-      if (item && !camera.holds(item)) camera.center(item);
-    } else if (message.type === "problem") {
-      delete root.dataset.busy;
-      note.textContent = message.text;
-      note.classList.add("hw-problem");
-    }
-  };
-  const onPicture = () => {
-    note.classList.remove("hw-problem");
-    hovers.clear();
-    showPicture();
-  };
-  model.on("change:picture", onPicture);
-  model.on("change:selected", mark);
-  model.on("msg:custom", onMessage);
-
-  applyTheme();
-  const themeWatch = new MutationObserver(applyTheme);
-  themeWatch.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
-  let sized = false;
-  const sizeWatch = new ResizeObserver(() => {
-    if (!sized && pane.clientWidth && picture) {
-      sized = true; // the first size that the notebook gives the pane
-      startView();
-    }
-    refreshMap();
-  });
-  sizeWatch.observe(pane);
-  showPicture();
-
-  return () => {
-    themeWatch.disconnect();
-    sizeWatch.disconnect();
-    model.off("change:picture", onPicture);
-    model.off("change:selected", mark);
-    model.off("msg:custom", onMessage);
-  };
+function render({ model, el }) {
+  const view = new View(model, el);
+  return () => view.end();
 }
 
 export default { render };

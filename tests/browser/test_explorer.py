@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-CAPTURES = Path(__file__).parents[2] / "captures"
+from tests.browser.explorer_page import ExplorerPage
 
 EXPLORE = """
 import hlo_widgets as hw
@@ -23,60 +23,6 @@ lines += ["  ROOT %op.900 = f32[4] negate(%op.899)", "}", ""]
 explorer = hw.explore("\\n".join(lines))
 explorer
 """
-
-
-class ExplorerPage:
-    """The Explorer below the first cell, and what a person does with it."""
-
-    def __init__(self, notebook):
-        self.notebook = notebook
-        self.page = notebook.page
-        self.graph = self.page.locator(".hw-graph")
-        self.graph.locator(".hw-box").first.wait_for()
-        self.page.locator("table.dataTable tbody tr").first.wait_for()
-
-    def box(self, name):
-        return self.graph.locator(f'.hw-box[data-name="{name}"]')
-
-    def frame(self, name):
-        return self.graph.locator(f'.hw-frame[data-name="{name}"]')
-
-    def redraws(self):
-        return int(self.graph.get_attribute("data-redraws"))
-
-    def row(self, name):
-        return self.page.locator(
-            "table.dataTable tbody tr", has=self.page.get_by_role("cell", name=name, exact=True)
-        )
-
-    def wait_redrawn(self, before):
-        self.page.wait_for_function(
-            "before => Number(document.querySelector('.hw-graph').dataset.redraws) > before",
-            arg=before,
-        )
-
-    def open(self, name):
-        before = self.redraws()
-        self.box(name).click()
-        self.wait_redrawn(before)
-
-    def box_named(self, prefix):
-        """Return the name of the one box whose name begins so."""
-        found = self.graph.locator(f'.hw-box[data-name^="{prefix}"]')
-        assert found.count() == 1
-        return found.get_attribute("data-name")
-
-    def detail(self):
-        return self.page.locator(".hw-detail")
-
-    def python(self, expression):
-        """Evaluate in the kernel, by a new cell."""
-        cells = len(self.notebook.cells())
-        self.notebook.execute("notebook:insert-cell-below")
-        self.notebook.execute("notebook:replace-selection", text=expression)
-        self.notebook.execute("notebook:run-cell")
-        output = self.notebook.cells()[cells]["outputs"]
-        return "".join(output[0]["data"]["text/plain"]) if output else ""
 
 
 @pytest.fixture
@@ -263,33 +209,36 @@ def test_pictures_of_both_themes(softmax, theme):
     softmax.notebook.screenshot(f"explorer-{theme}")
 
 
-HOSTILE = """
+def test_a_busy_kernel_is_said_and_the_click_is_not_lost(softmax):
+    softmax.notebook.execute("notebook:insert-cell-below")
+    # Busy until the page has been seen to say so; the file is the sign to go on.
+    softmax.notebook.execute(
+        "notebook:replace-selection",
+        text="import pathlib\nwhile not pathlib.Path('go-on').exists():\n    pass",
+    )
+    softmax.page.evaluate(
+        "() => { window.jupyterapp.commands.execute('notebook:run-cell'); return null; }"
+    )
+    before = softmax.redraws()
+    softmax.box("fusion.1").click()
+    softmax.page.locator(".hw-note.hw-problem", has_text="not answered").wait_for()
+    softmax.page.evaluate(
+        "() => window.jupyterapp.serviceManager.contents.save('go-on',"
+        " { type: 'file', format: 'text', content: '' }).then(() => null)"
+    )
+    softmax.wait_redrawn(before)
+    softmax.frame("fusion.1").wait_for()
+    softmax.page.locator(".hw-note.hw-problem").wait_for(state="detached")
+
+
+HOSTILE = r"""
+import pathlib
 import hlo_widgets as hw
 from IPython.display import HTML, SVG, display
 bad = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>'
-bad += "'\\\\u0027 %s \\\\ & </text></svg>" + "y" * 10_000
-quoted = bad.replace("\\\\", "\\\\\\\\").replace('"', '\\\\"')
-text = f'''HloModule <b>{{bad[:20]}}, is_scheduled=true
-
-FileNames
-1 "{{quoted}}"
-
-FunctionNames
-1 "{{quoted}}"
-
-FileLocations
-1 {{{{file_name_id=1 function_name_id=1 line=8 end_line=8 column=7 end_column=29}}}}
-
-StackFrames
-1 {{{{file_location_id=1 parent_frame_id=1}}}}
-
-ENTRY %main (p: f32[4]) -> f32[4] {{{{
-  %p = f32[4] parameter(0), metadata={{{{op_name="{{quoted}}" stack_frame_id=1}}}}
-  %c = f32[4] custom-call(%p), custom_call_target="{{quoted}}", metadata={{{{op_name="{{quoted}}" stack_frame_id=1}}}}, backend_config={{{{"<img src=x onerror=window.pwned=1>":["{{quoted}}"]}}}}
-  ROOT %n = f32[4] negate(%c), metadata={{{{op_name="{{quoted}}" source_file="{{quoted}}" source_line=3}}}}
-}}}}
-'''
-module = hw.parse_hlo_module(text)
+bad += "'\\u0027 %s \\ & </text></svg>" + "y" * 10_000
+quoted = bad.replace("\\", "\\\\").replace('"', '\\"')
+module = hw.parse_hlo_module(pathlib.Path(TEMPLATE).read_text().replace("BAD", quoted))
 for instruction in module.instructions():
     if instruction.opcode == "negate":
         instruction.name = bad
@@ -299,7 +248,7 @@ bundle = explorer._repr_mimebundle_()
 data = bundle[0] if isinstance(bundle, tuple) else bundle
 display(HTML(data["text/html"]))
 display(SVG(hw.render_svg(module)))
-""".replace("{{", "{").replace("}}", "}")
+""".replace("TEMPLATE", repr(str(Path(__file__).with_name("hostile.hlo.txt"))))
 
 
 def test_text_of_a_program_is_never_markup(open_notebook):

@@ -132,8 +132,9 @@ def test_an_odd_message_changes_nothing(softmax, sent, message):
 def test_a_name_that_is_not_there_is_told_to_who_looks_for_it(softmax, sent):
     messages = sent(softmax)
     softmax._on_graph({"type": "find", "text": "fusoin"})
-    assert messages[-1]["type"] == "problem"
-    assert "fusion" in messages[-1]["text"]
+    assert messages[0]["type"] == "problem"
+    assert "fusion" in messages[0]["text"]
+    assert messages[-1] == {"type": "ready"}
 
 
 def test_hover_sends_the_whole_instruction(softmax, sent):
@@ -159,7 +160,8 @@ def test_a_layout_that_fails_keeps_the_picture_and_says_why(softmax, sent, monke
     assert drawn(softmax) == before
     assert softmax.expanded == set()
     assert messages == [
-        {"type": "problem", "text": "/nowhere/dot: cannot be run: No such file or directory"}
+        {"type": "problem", "text": "/nowhere/dot: cannot be run: No such file or directory"},
+        {"type": "ready"},
     ]
     with pytest.raises(DrawingError):
         softmax.expand("fusion")
