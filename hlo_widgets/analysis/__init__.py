@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from hlo_widgets.analysis.backend_config import config_fields, config_int
 from hlo_widgets.analysis.cost import NO_ESTIMATE, CostEstimate, cost_estimate
-from hlo_widgets.analysis.execution import ExecutedComputation, executed_computations
+from hlo_widgets.analysis.execution import (
+    ExecutedComputation,
+    executed_computations,
+    work_instructions,
+)
 from hlo_widgets.analysis.layout import layout_words
 from hlo_widgets.analysis.loops import trip_count
 from hlo_widgets.analysis.memory import VmemUse, memory_space_words, vmem_use
@@ -34,4 +38,5 @@ __all__ = [
     "target_platform",
     "trip_count",
     "vmem_use",
+    "work_instructions",
 ]

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hlo_widgets.analysis.loops import trip_count
-from hlo_widgets.analysis.work import CONTROL_FLOW
+from hlo_widgets.analysis.work import CONTROL_FLOW, is_work
 from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule
 
-__all__ = ["ExecutedComputation", "executed_computations"]
+__all__ = ["ExecutedComputation", "executed_computations", "work_instructions"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,12 @@ def executed_computations(module: HloModule) -> tuple[ExecutedComputation, ...]:
                 continue
             counts[callee] = _plus(counts[callee], _times(counts[caller], times))
     return tuple(ExecutedComputation(computation, counts[computation]) for computation in order)
+
+
+def work_instructions(module: HloModule) -> Iterator[HloInstruction]:
+    """Yield the instructions of a run that do work: the rows of the cost table, in its order."""
+    for executed in executed_computations(module):
+        yield from filter(is_work, executed.computation.instructions)
 
 
 _Calls = list[tuple[HloComputation, int | None]]

@@ -145,6 +145,7 @@ class _Assembly:
         limit = max(limit - inside, limit // 3, 1)
         if len(folded.drawn) <= limit:
             return {id(box) for box in folded.drawn}, folded.computation.root_instruction
+        limit = max(min(limit, self._view.node_limit // 2), 1)
         focus = (
             by_id.get(self._view.focus or "")
             or self._builder.coloring.costliest(folded.drawn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 
-from hlo_widgets.analysis import cost_estimate, is_work
+from hlo_widgets.analysis import cost_estimate, is_work, work_instructions
 from hlo_widgets.graph.model import Graph, LegendEntry
 from hlo_widgets.graph.style import SCALE_COLORS, STYLES, style_key
 from hlo_widgets.hlo import HloInstruction, HloModule
@@ -55,7 +55,8 @@ class Coloring:
             return "unknown", None
         if self._most_cycles is None:
             self._most_cycles = max(
-                (_cycles(i) or 0 for i in self._module.instructions()), default=0
+                (_cycles(instruction) or 0 for instruction in work_instructions(self._module)),
+                default=0,
             )
         return "scale", cycles / max(self._most_cycles, 1)
 

@@ -15,7 +15,7 @@ from hlo_widgets.graph.style import SCALE_COLORS, STYLES
 
 __all__ = ["QUICK_FROM_NODES", "colors_of", "dot_names", "graph_to_dot"]
 
-QUICK_FROM_NODES = 120
+QUICK_FROM_NODES = 160
 """Views with more nodes are laid out with the quick settings: many times faster, more crossings."""
 
 _FONT = "Arimo"  # Metrics of Arial and Liberation Sans, so that browsers draw what was measured.

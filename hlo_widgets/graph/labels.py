@@ -9,6 +9,7 @@ from hlo_widgets.analysis import (
     module_platform,
     trip_count,
     vmem_use,
+    work_instructions,
 )
 from hlo_widgets.graph.folding import async_start_of, trivial_reducer
 from hlo_widgets.hlo import HloInstruction, HloModule, Shape
@@ -58,7 +59,7 @@ class Labels:
         # Where no instruction has a figure, as before code generation, it need not say so in each.
         self._has_figures = any(
             cost_estimate(instruction).estimated_cycles is not None
-            for instruction in module.instructions()
+            for instruction in work_instructions(module)
         )
 
     def box(self, instruction: HloInstruction, *, in_body: bool) -> tuple[str, ...]:

@@ -77,6 +77,7 @@ def cost_view(table: pd.DataFrame) -> ITable:
         columnDefs=_column_definitions(list(frame.columns)),
         autoWidth=False,
         order=[],
+        text_in_header_can_be_selected=False,  # a click on a header sorts
         paging=len(frame) > 100,
         pageLength=10,
         classes="display compact nowrap hw-table",

@@ -49,7 +49,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         versions: Versions of the compiler's packages, shown with the title.
         expanded: Names (or ids) of the instructions that are open at the start.
         color_by: "kind", "cycles" or "memory".
-        node_limit: The most nodes in one view.
+        node_limit: The most nodes in one view; a larger program is shown in part.
 
     Attributes:
         module: The module shown.

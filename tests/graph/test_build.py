@@ -109,7 +109,7 @@ def test_a_trivial_reducer_is_written_into_its_user():
 
 
 def test_a_view_keeps_its_node_limit_and_says_what_it_left_out():
-    graph = graph_of(chain(400), node_limit=50)
+    graph = graph_of(chain(400), node_limit=100)
     assert sum(node.style != "note" for node in graph.nodes) == 50
     assert graph.left_out == 350
     assert graph.focus == "op.399"
@@ -118,7 +118,7 @@ def test_a_view_keeps_its_node_limit_and_says_what_it_left_out():
 
 
 def test_a_limited_view_is_built_around_its_focus():
-    graph = graph_of(chain(400), node_limit=21, focus="op.100")
+    graph = graph_of(chain(400), node_limit=42, focus="op.100")
     drawn = {node.id for node in graph.nodes if node.style != "note"}
     assert drawn == {f"op.{number}" for number in range(90, 111)}
 
