@@ -6,7 +6,20 @@ follows from the text alone; where the text has none it is None, never 0.
 
 from __future__ import annotations
 
+from hlo_widgets.analysis.async_pairs import (
+    done_of,
+    is_memory_move,
+    pair_members,
+    start_of,
+    wrapped_opcode,
+)
 from hlo_widgets.analysis.backend_config import config_fields, config_int
+from hlo_widgets.analysis.calls import (
+    binds_operands,
+    fused_computation,
+    parameter_bindings,
+    trivial_reducer,
+)
 from hlo_widgets.analysis.cost import NO_ESTIMATE, CostEstimate, cost_estimate
 from hlo_widgets.analysis.execution import (
     ExecutedComputation,
@@ -25,18 +38,27 @@ __all__ = [
     "CostEstimate",
     "ExecutedComputation",
     "VmemUse",
+    "binds_operands",
     "config_fields",
     "config_int",
     "cost_estimate",
+    "done_of",
     "executed_computations",
+    "fused_computation",
+    "is_memory_move",
     "is_work",
     "layout_words",
     "memory_space_words",
     "module_platform",
+    "pair_members",
+    "parameter_bindings",
     "source_line",
     "source_text",
+    "start_of",
     "target_platform",
     "trip_count",
+    "trivial_reducer",
     "vmem_use",
     "work_instructions",
+    "wrapped_opcode",
 ]
