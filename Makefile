@@ -66,7 +66,7 @@ $(VENV)/.made-lab: pyproject.toml $(VENV)/.made
 	@touch $@
 
 $(VENV)/.made-test: pyproject.toml $(VENV)/.made
-	$(PIP) install --editable '.[lab,tpu]' --group test
+	$(PIP) install --editable '.[lab,tpu,cuda]' --group test
 	@touch $@ $(VENV)/.made-lab
 
 # An environment that is there already is used as it is. pip 25.1 is the first that knows --group.

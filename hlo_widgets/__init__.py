@@ -27,7 +27,13 @@ if TYPE_CHECKING:
     from hlo_widgets import captures
     from hlo_widgets.api import cost_table, explore, render_svg, to_dot
     from hlo_widgets.arguments import spec
-    from hlo_widgets.compiler import CompilationResult, Target, compile_for, list_targets
+    from hlo_widgets.compiler import (
+        CompilationResult,
+        Target,
+        compile_for,
+        list_targets,
+        target,
+    )
     from hlo_widgets.hlo import (
         FusionKind,
         HloComputation,
@@ -57,6 +63,7 @@ _HOMES = {
     "read_hlo": "hlo",
     "render_svg": "api",
     "spec": "arguments",
+    "target": "compiler",
     "to_dot": "api",
 }
 """The module that each lazily loaded name lives in; "" for a module of the package itself."""
@@ -89,6 +96,7 @@ __all__ = [
     "read_hlo",
     "render_svg",
     "spec",
+    "target",
     "to_dot",
 ]
 

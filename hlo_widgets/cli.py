@@ -96,7 +96,8 @@ def _add_targets(commands: Any) -> None:
     targets = commands.add_parser(
         "targets",
         help="list what can be compiled for",
-        description="List the targets, and what pip must install beside jax to compile for each.",
+        description="List the targets, what is installed here to compile for each, and the pip "
+        "line for what is missing.",
     )
     targets.set_defaults(run=_run_targets)
 
@@ -179,9 +180,21 @@ def _run_svg(options: argparse.Namespace) -> None:
 def _run_targets(_: argparse.Namespace) -> None:
     from hlo_widgets.compiler import list_targets
 
+    print(_TARGET_LINE.format("name", "platform", "device kind", "chips", "installed here"))
     for target in list_targets():
-        needs = f'pip install "{target.needs}"' if target.needs else "nothing beside jax"
-        print(f"{target.name:8}{target.device_kind:14}{needs}")
+        found = target.availability
+        here = ", ".join(f"{name} {version}" for name, version in found.installed.items())
+        state = here if found.is_available else f"no: {found.install or found.reason}"
+        line = (target.name, target.platform, target.device_kind, str(target.chips), state)
+        print(_TARGET_LINE.format(*line))
+    print(f"\n{_MORE_CHIPS}")
+
+
+_TARGET_LINE = "{:<12}{:<10}{:<31}{:<7}{}"
+_MORE_CHIPS = (
+    "More chips: v5e:4x4, v5p:4x4x4 (chips of a TPU), h100:8 (GPUs of a host), h100:2x8 (hosts by "
+    "GPUs of each)."
+)
 
 
 def _run_capture(options: argparse.Namespace) -> None:

@@ -102,11 +102,14 @@ def test_opening_what_is_not_there_is_status_1(capsys):
     assert "fusion.77" in capsys.readouterr().err
 
 
-def test_targets_are_listed_with_what_they_need(capsys):
+def test_targets_are_listed_with_what_is_here_and_what_they_need(capsys):
     assert main(["targets"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert any(line.startswith("cpu ") and "nothing" in line for line in lines)
-    assert any(line.startswith("v6e ") and "libtpu" in line for line in lines)
+    assert lines[0].split() == ["name", "platform", "device", "kind", "chips", "installed", "here"]
+    assert any(line.startswith("cpu ") and "jaxlib" in line for line in lines)
+    assert any(line.startswith("v6e ") and "tpu" in line and "libtpu" in line for line in lines)
+    assert any(line.startswith("h100 ") and "NVIDIA H100" in line for line in lines)
+    assert "v5e:4x4" in lines[-1]
 
 
 def test_capture_writes_text_and_manifest(tmp_path, capsys):

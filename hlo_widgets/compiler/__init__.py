@@ -10,6 +10,7 @@ is cheap.
 
 from __future__ import annotations
 
+from hlo_widgets.compiler.availability import Availability
 from hlo_widgets.compiler.compile import compile_for
 from hlo_widgets.compiler.pool import shut_down
 from hlo_widgets.compiler.result import CompilationResult
@@ -17,6 +18,7 @@ from hlo_widgets.compiler.settings import CompilerSettings, settings
 from hlo_widgets.compiler.targets import Target, find_target, list_targets
 
 __all__ = [
+    "Availability",
     "CompilationResult",
     "CompilerSettings",
     "Target",
@@ -25,4 +27,8 @@ __all__ = [
     "list_targets",
     "settings",
     "shut_down",
+    "target",
 ]
+
+target = find_target
+"""The name that `hlo_widgets.target` has: it reads well before a dot."""

@@ -1,4 +1,8 @@
-"""Whether the compiler of a target is installed here, and what to do where it is not."""
+"""Whether the compiler of a target is installed here, and what to do where it is not.
+
+Packages are only looked for. Nothing is imported, so that a compiler is never loaded into the
+caller's process.
+"""
 
 from __future__ import annotations
 
@@ -6,57 +10,138 @@ import importlib.util
 import os
 import platform
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 
 from hlo_widgets.compiler.targets import Target
 from hlo_widgets.errors import TargetUnavailableError
 
-__all__ = ["require_available"]
+__all__ = ["Availability", "availability", "require_available", "versions_of"]
 
 _TPU_HOST = "TPU compilation needs Linux on x86-64"
+_GPU_HOST = "GPU compilation needs Linux on x86-64 or Arm"
+_TPU_PACKAGE = "libtpu>=0.0.45"
+_PACKAGES = {
+    "cpu": ("jaxlib",),
+    "tpu": ("libtpu",),
+    "cuda": ("jax-cuda12-plugin", "jax-cuda12-pjrt", "nvidia-cuda-nvcc-cu12"),
+}
+
+
+@dataclass(frozen=True)
+class Availability:
+    """What this machine has of the compiler of a target.
+
+    Attributes:
+        installed: Versions of the packages that are there, by name.
+        reason: Why it cannot be used; `None` where it can.
+        remedy: What to do about that.
+        install: The pip line that brings what is missing; `None` where nothing is.
+    """
+
+    installed: Mapping[str, str] = field(default_factory=dict)
+    reason: str | None = None
+    remedy: str = ""
+    install: str | None = None
+
+    @property
+    def is_available(self) -> bool:
+        """Whether programs can be compiled for the target here."""
+        return self.reason is None
+
+
+def availability(target: Target) -> Availability:
+    """Look for the packages that compile for a target."""
+    # A package installed a moment ago, from a notebook cell, must be seen without a restart.
+    importlib.invalidate_caches()
+    if target.platform == "tpu":
+        return _tpu()
+    if target.platform == "cuda":
+        return _cuda()
+    return Availability(versions_of("cpu"))
 
 
 def require_available(target: Target) -> None:
     """Check that the packages that compile for a target are installed.
 
-    Only looks for them: nothing is imported, so that a compiler is never loaded into the caller's
-    process.
-
     Raises:
         TargetUnavailableError: If one is missing; it names the pip line that brings it.
     """
-    if target.platform == "tpu":
-        _require_libtpu(target)
+    found = availability(target)
+    if found.reason is not None:
+        raise TargetUnavailableError(target.name, found.reason, found.remedy)
 
 
-def _require_libtpu(target: Target) -> None:
-    install = f'pip install "{target.needs}"'
-    if not _is_tpu_host():
-        here = f"{platform.system()} on {platform.machine()}"
-        raise TargetUnavailableError(
-            target.name,
-            f"{_TPU_HOST}, and this is {here}",
-            f"On a Linux x86-64 machine (WSL, a container and a hosted notebook count): {install}",
-        )
+def versions_of(platform_name: str) -> dict[str, str]:
+    """Return the versions of the installed packages that compile for a platform, by name."""
+    versions = {}
+    for package in _PACKAGES.get(platform_name, ()):
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def _tpu() -> Availability:
+    install = f'pip install "{_TPU_PACKAGE}"'
+    installed = versions_of("tpu")
+    if not (sys.platform == "linux" and platform.machine().lower() in {"x86_64", "amd64"}):
+        return _wrong_machine(_TPU_HOST, install)
     # The variable is JAX's own way to name a libtpu.so that pip did not install.
     named = os.environ.get("TPU_LIBRARY_PATH")
-    if (named and Path(named).is_file()) or _is_installed("libtpu"):
-        return
-    raise TargetUnavailableError(
-        target.name,
+    if _can_import("libtpu"):
+        return Availability(installed)
+    if named and Path(named).is_file():
+        return Availability({"libtpu": named})
+    return Availability(
+        installed,
         "the package libtpu, which holds the TPU compiler, is not installed",
         f"Install it with: {install}\n{_TPU_HOST}; no TPU is needed.",
+        install,
     )
 
 
-def _is_tpu_host() -> bool:
-    return sys.platform == "linux" and platform.machine().lower() in {"x86_64", "amd64"}
+def _cuda() -> Availability:
+    install = f"pip install {' '.join(_PACKAGES['cuda'])}"
+    installed = versions_of("cuda")
+    if sys.platform != "linux":
+        return _wrong_machine(_GPU_HOST, install)
+    # The plugin of CUDA 13 brings its own tools, and compiles for the same GPUs.
+    if _can_import("jax_plugins.xla_cuda13"):
+        return Availability(installed)
+    modules = {
+        "jax-cuda12-plugin": "jax_cuda12_plugin",
+        "jax-cuda12-pjrt": "jax_plugins.xla_cuda12",
+        "nvidia-cuda-nvcc-cu12": "nvidia.cuda_nvcc",
+    }
+    missing = [package for package, module in modules.items() if not _can_import(module)]
+    if not missing:
+        return Availability(installed)
+    verb = "is" if len(missing) == 1 else "are"
+    return Availability(
+        installed,
+        f"{' and '.join(missing)}, of the GPU compiler, {verb} not installed",
+        f"Install it with: {install}\nNo GPU, driver or CUDA toolkit is needed.",
+        install,
+    )
 
 
-def _is_installed(package: str) -> bool:
-    # A package installed a moment ago, from a notebook cell, must be seen without a restart.
-    importlib.invalidate_caches()
+def _wrong_machine(needs: str, install: str) -> Availability:
+    here = f"{platform.system()} on {platform.machine()}"
+    return Availability(
+        {},
+        f"{needs}, and this is {here}",
+        f"On such a machine (WSL, a container and a hosted notebook count): {install}\n"
+        "`hlo_widgets.compiler.settings.command` compiles there for a notebook that runs here.",
+        install,
+    )
+
+
+def _can_import(module: str) -> bool:
     try:
-        return importlib.util.find_spec(package) is not None
+        return importlib.util.find_spec(module) is not None
     except (ImportError, ValueError):  # a finder refuses it, or a half-made module has its name
         return False

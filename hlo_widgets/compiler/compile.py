@@ -7,21 +7,18 @@ from typing import Any
 
 from hlo_widgets.compiler.availability import require_available
 from hlo_widgets.compiler.exporting import Program, export_program, export_publicly
+from hlo_widgets.compiler.notes import notes_on
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.compiler.process import Reply
 from hlo_widgets.compiler.result import CompilationResult
 from hlo_widgets.compiler.settings import settings
+from hlo_widgets.compiler.shardings import Call
 from hlo_widgets.compiler.targets import Target, find_target
 from hlo_widgets.errors import CompileError, NotCompilableError
 
 __all__ = ["compile_for"]
 
 Flags = Mapping[str, bool | int | float | str]
-
-_NO_FIGURES = (
-    "this libtpu prints no cycle and VMEM estimates, so those figures are missing; "
-    'pip install "libtpu>=0.0.45" brings one that does'
-)
 
 
 def compile_for(
@@ -30,6 +27,9 @@ def compile_for(
     target: str | Target = "v6e",
     flags: Flags | None = None,
     explain: bool = False,
+    mesh: Any = None,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     **kwargs: Any,
 ) -> CompilationResult:
     """Compile a function for hardware that need not be there.
@@ -43,9 +43,14 @@ def compile_for(
             method. Where one of its own keyword arguments is called as one of this function's,
             bind it with `functools.partial`.
         *args: Its arguments: arrays, scalars, `jax.ShapeDtypeStruct`, and pytrees of them.
-        target: A name from `list_targets()`.
+        target: A name from `list_targets()`, also with a topology as in "v5e:4x4".
         flags: Compiler options by name, such as `{"xla_jf_enable_multi_output_fusion": False}`.
         explain: Reserved: fusion decisions cannot be read yet.
+        mesh: For a target of many chips: `target(...).abstract_mesh(...)`, which a bare
+            `PartitionSpec` in the shardings below and inside `fun` speaks of. Arguments that are
+            `jax.ShapeDtypeStruct` with a `NamedSharding` need none of the three.
+        in_shardings: As `jax.jit` takes it, for a function that is not jitted.
+        out_shardings: As `jax.jit` takes it, for a function that is not jitted.
         **kwargs: Keyword arguments of `fun`.
 
     Returns:
@@ -66,9 +71,10 @@ def compile_for(
     if settings.command is None:
         require_available(chosen)
     workers.start(chosen.platform, chosen.name)
-    reply = _send(export_program(fun, args, kwargs, chosen.platform), chosen, options)
+    call = Call(fun, args, kwargs, mesh, in_shardings, out_shardings)
+    reply = _send(export_program(call, chosen.platform), chosen, options)
     if reply.header["kind"] == "moved":
-        reply = _send(export_publicly(fun, args, kwargs, chosen.platform), chosen, options)
+        reply = _send(export_publicly(call, chosen.platform), chosen, options)
     return _read_reply(reply, chosen, options)
 
 
@@ -89,7 +95,13 @@ def _plain_flags(flags: Mapping[Any, Any]) -> dict[str, bool | int | float | str
 
 
 def _send(program: Program, target: Target, flags: Flags) -> Reply:
-    header = {"form": program.form, "topology": target.topology, "flags": flags}
+    header = {
+        "form": program.form,
+        "topology": target.topology,
+        "topology_options": dict(target.topology_options),
+        "flags": flags,
+        "spreads": program.spreads,
+    }
     return workers.request(target.platform, target.name, header, program.content)
 
 
@@ -103,5 +115,6 @@ def _read_reply(reply: Reply, target: Target, flags: Flags) -> CompilationResult
         versions=header["versions"],
         compile_seconds=header["compile_seconds"],
         flags=flags,
-        notes=(_NO_FIGURES,) if header["has_figures"] is False else (),
+        notes=notes_on(header, target),
+        devices=header["devices"],
     )

@@ -33,7 +33,7 @@ def worker_command(toolchain: str, settings: CompilerSettings) -> list[str]:
     """Build the command line that starts a worker.
 
     Args:
-        toolchain: "cpu" or "tpu".
+        toolchain: "cpu", "tpu" or "cuda".
         settings: Read for `command` and `idle_seconds`.
     """
     if settings.command is None:

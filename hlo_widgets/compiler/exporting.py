@@ -12,17 +12,17 @@ from __future__ import annotations
 import functools
 import inspect
 import io
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hlo_widgets.compiler.shardings import Call, jit_with_shardings, mesh_context
 from hlo_widgets.errors import NotCompilableError
 
 __all__ = ["Program", "export_exactly", "export_program", "export_publicly"]
 
 # What a name that has moved inside jax or jaxlib looks like.
-_MOVED = (ImportError, AttributeError, TypeError)
+_MOVED = (ImportError, AttributeError, TypeError, KeyError)
 
 
 @dataclass(frozen=True)
@@ -33,37 +33,32 @@ class Program:
         form: "bytecode", the MLIR that JAX lowers to, which the same release of jaxlib reads; or
             "exported", a serialized `jax.export.Exported`, which any near release reads.
         content: The program in that form.
+        spreads: For each input and output, whether its sharding is left to the compiler; `None`
+            where the program is for one device.
     """
 
     form: str
     content: bytes
+    spreads: tuple[tuple[bool, ...], tuple[bool, ...]] | None = None
 
 
-def export_program(
-    fun: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], platform: str
-) -> Program:
+def export_program(call: Call, platform: str) -> Program:
     """Lower a function the exact way, or the public one where that is not possible.
 
     The function is traced, never run on data.
 
     Args:
-        fun: A function, a jitted function (its options are kept), a partial or a bound method.
-        args: Its arguments: arrays, scalars, `jax.ShapeDtypeStruct`, and pytrees of them.
-        kwargs: Its keyword arguments.
+        call: The function with its arguments.
         platform: JAX's name of the platform to lower for.
 
     Raises:
-        NotCompilableError: If `fun` cannot be called.
+        NotCompilableError: If the function cannot be called, or its shardings make no sense.
         Exception: Whatever tracing the function raises, unchanged.
     """
-    return export_exactly(fun, args, kwargs, platform) or export_publicly(
-        fun, args, kwargs, platform
-    )
+    return export_exactly(call, platform) or export_publicly(call, platform)
 
 
-def export_exactly(
-    fun: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], platform: str
-) -> Program | None:
+def export_exactly(call: Call, platform: str) -> Program | None:
     """Lower a function as its own `jax.jit` would.
 
     Returns:
@@ -71,37 +66,36 @@ def export_exactly(
     """
     import jax
 
-    jitted, args = _as_jitted(fun, args)
-    args, kwargs = _as_specs((args, dict(kwargs)))
-    traced = jitted.trace(*args, **kwargs)
+    jitted, args, kwargs = _prepare(call)
+    with mesh_context(call.mesh):
+        traced = jitted.trace(*args, **kwargs)
+        try:
+            device = _stand_in_device()
+        except _MOVED:
+            return None
+        with jax.default_device(device):
+            lowered = traced.lower(lowering_platforms=(platform,))
     try:
-        device = _stand_in_device()
-    except _MOVED:
-        return None
-    with jax.default_device(device):
-        lowered = traced.lower(lowering_platforms=(platform,))
-    try:
-        return Program("bytecode", _bytecode(lowered))
+        return Program("bytecode", _bytecode(lowered), _spreads(lowered))
     except _MOVED:
         return None
 
 
-def export_publicly(
-    fun: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], platform: str
-) -> Program:
+def export_publicly(call: Call, platform: str) -> Program:
     """Lower a function with `jax.export` alone."""
     import jax.export
 
-    jitted, args = _as_jitted(fun, args)
-    args, kwargs = _as_specs((args, dict(kwargs)))
-    exported = jax.export.export(jitted, platforms=[platform])(*args, **kwargs)
+    jitted, args, kwargs = _prepare(call)
+    with mesh_context(call.mesh):
+        exported = jax.export.export(jitted, platforms=[platform])(*args, **kwargs)
     return Program("exported", bytes(exported.serialize()))
 
 
-def _as_jitted(fun: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+def _prepare(call: Call) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     """Jit what is not jitted, and hide our own frames from the source lines that JAX records."""
     import jax
 
+    fun, args = call.fun, call.args
     if not callable(fun):
         raise NotCompilableError(
             f"compile_for needs a function and its arguments, not a {type(fun).__name__}"
@@ -109,8 +103,10 @@ def _as_jitted(fun: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, tup
     _hide_own_frames()
     if inspect.ismethod(fun) and isinstance(fun.__func__, jax.stages.Wrapped):
         # A bound method hands on the attributes of its function, and would trace it without `self`.
-        return fun.__func__, (fun.__self__, *args)
-    return (fun if isinstance(fun, jax.stages.Wrapped) else jax.jit(fun)), args
+        fun, args = fun.__func__, (fun.__self__, *args)
+    jitted = jit_with_shardings(fun, call)
+    args, kwargs = _as_specs((args, dict(call.kwargs)))
+    return jitted, args, kwargs
 
 
 @functools.cache
@@ -154,3 +150,20 @@ def _bytecode(lowered: Any) -> bytes:
     buffer = io.BytesIO()
     lowered.compiler_ir("stablehlo").operation.write_bytecode(buffer)
     return buffer.getvalue()
+
+
+def _spreads(lowered: Any) -> tuple[tuple[bool, ...], tuple[bool, ...]] | None:
+    """Say which shardings are open, as `jax.jit` tells the compiler for a sharded function."""
+    facts = lowered._lowering.compile_args  # noqa: SLF001 - no public name says it
+    if facts["num_devices"] == 1:
+        return None
+
+    def is_open(sharding: Any) -> bool:
+        return type(sharding).__name__ in {"UnspecifiedValue", "AUTO"}
+
+    # A value for each ordered effect goes in and out before the function's own.
+    own = (False,) * len(facts["ordered_effects"])
+    return (
+        own + tuple(map(is_open, facts["in_shardings"])),
+        own + tuple(map(is_open, facts["out_shardings"])),
+    )

@@ -28,6 +28,7 @@ class CompilationResult:
         flags: The compiler options it was compiled with, beyond the defaults.
         notes: What the user should know about the text, such as figures that this compiler does
             not give.
+        devices: Number of devices that it is compiled for; the text is that of each one.
     """
 
     hlo_text: str = field(repr=False)
@@ -37,6 +38,7 @@ class CompilationResult:
     decisions: tuple[Any, ...] = ()
     flags: Mapping[str, bool | int | float | str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    devices: int = 1
 
     @cached_property
     def module(self) -> HloModule:

@@ -6,19 +6,51 @@ process.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
 
-__all__ = ["CompiledText", "MovedInternalsError", "Toolchain"]
+from hlo_widgets.compiler.devices import describe_devices
+from hlo_widgets.compiler.lowered import (
+    Made,
+    MovedInternalsError,
+    WrongDeviceCountError,
+    compile_bytecode,
+    compile_exported,
+)
 
-_MOVED = (ImportError, AttributeError, TypeError)
+__all__ = ["CompiledText", "MovedInternalsError", "Request", "Toolchain", "WrongDeviceCountError"]
+
+# Fills `reification_cost` of instructions, where the compiler has a cost model for that GPU.
+_GPU_FIGURES = "xla_gpu_collect_cost_model_stats"
+# What an instruction with an estimate has in its text.
+_FIGURE = {"tpu": '"estimated_cycles"', "cuda": '"reification_cost":[{'}
+_PACKAGES = {
+    "cpu": (),
+    "tpu": ("libtpu",),
+    "cuda": ("jax-cuda12-plugin", "jax-cuda12-pjrt", "nvidia-cuda-nvcc-cu12"),
+}
 
 
-class MovedInternalsError(Exception):
-    """This release of jax has moved what the exact way needs; the public way still works."""
+@dataclass(frozen=True)
+class Request:
+    """What to compile and what for.
+
+    Attributes:
+        form: "bytecode" or "exported", as in `Program`.
+        topology: The arrangement of chips; `None` for a CPU.
+        topology_options: What describes it beside its name.
+        flags: Compiler options.
+        spreads: For each input and output, whether the compiler may choose its sharding; `None`
+            where the program is for one device.
+    """
+
+    form: str
+    topology: str | None = None
+    topology_options: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    spreads: tuple[tuple[bool, ...], tuple[bool, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -26,153 +58,132 @@ class CompiledText:
     """What a toolchain made of a program.
 
     Attributes:
-        hlo_text: The compiled module.
-        compile_seconds: Time in the compiler alone.
-        has_figures: Whether this compiler prints estimates; `None` where no target of its kind
-            does.
+        made: The compiled module and what is known of it.
+        has_figures: Whether this compiler prints estimates for this target; `None` where no target
+            of its kind has any.
+        why_no_figures: The compiler's own words for having none; empty where it has no words.
     """
 
-    hlo_text: str
-    compile_seconds: float
+    made: Made
     has_figures: bool | None
+    why_no_figures: str = ""
 
 
 class Toolchain:
     """The compiler of one platform, with the devices that it has compiled for so far.
 
     Args:
-        platform: "cpu" or "tpu".
+        platform: "cpu", "tpu" or "cuda".
     """
 
     def __init__(self, platform: str) -> None:
         self.platform = platform
-        self._devices: dict[str | None, Any] = {}
-        self._prints_figures: bool | None = None
+        self._devices: dict[tuple[str | None, str], list[Any]] = {}
+        self._why_none: dict[tuple[str | None, str], str | None] = {}
 
-    def versions(self, topology: str | None) -> dict[str, str]:
+    def versions(self, request: Request) -> dict[str, str]:
         """List the versions of what compiles, and the compiler's description of itself."""
-        packages = ("jax", "jaxlib", *(("libtpu",) if self.platform == "tpu" else ()))
         versions = {}
-        for package in packages:
+        for package in ("jax", "jaxlib", *_PACKAGES[self.platform]):
             try:
                 versions[package] = metadata.version(package)
             except metadata.PackageNotFoundError:
-                versions[package] = (
-                    "unknown"  # a libtpu.so that TPU_LIBRARY_PATH names has no package
-                )
-        description = str(self._device(topology).client.platform_version)
+                # A libtpu.so that TPU_LIBRARY_PATH names has no package; CUDA 13 has other ones.
+                versions[package] = "unknown"
+        description = str(self._described(request)[0].client.platform_version)
         return {**versions, "compiler": " ".join(description.split())}
 
-    def compile(
-        self, form: str, content: bytes, topology: str | None, flags: Mapping[str, Any]
-    ) -> CompiledText:
+    def compile(self, request: Request, content: bytes) -> CompiledText:
         """Compile a program.
 
         Args:
-            form: "bytecode" or "exported", as in `Program`.
+            request: What for.
             content: The program.
-            topology: The arrangement of chips; `None` for a CPU.
-            flags: Compiler options.
 
         Raises:
-            MovedInternalsError: If `form` is "bytecode" and this jax has moved what that needs.
+            MovedInternalsError: If its form is "bytecode" and this jax has moved what that needs.
+            WrongDeviceCountError: If the program is sharded over another number of devices.
             jax.errors.JaxRuntimeError: If the compiler refuses.
         """
-        device = self._device(topology)
-        compile_one = _compile_bytecode if form == "bytecode" else _compile_exported
-        text, seconds = compile_one(content, device, flags)
-        return CompiledText(text, seconds, self._has_figures(text, device))
+        if self.platform == "cuda" and _GPU_FIGURES not in request.flags:
+            return self._compile_with_gpu_figures(request, content)
+        made = self._compile(request, content, request.flags)
+        if self.platform == "cpu":
+            return CompiledText(made, None)
+        why = self._why_no_figures(request, made.hlo_text)
+        return CompiledText(made, why is None, why or "")
 
-    def _device(self, topology: str | None) -> Any:
-        if topology not in self._devices:
-            self._devices[topology] = _cpu_device() if topology is None else _tpu_device(topology)
-        return self._devices[topology]
+    def _compile(self, request: Request, content: bytes, flags: Mapping[str, Any]) -> Made:
+        devices = self._described(request)
+        if request.form == "bytecode":
+            return compile_bytecode(content, devices, flags, request.spreads)
+        return compile_exported(content, devices, flags)
 
-    def _has_figures(self, text: str, device: Any) -> bool | None:
+    def _described(self, request: Request) -> list[Any]:
+        key = _key(request)
+        if key not in self._devices:
+            self._devices[key] = describe_devices(
+                self.platform, request.topology, request.topology_options
+            )
+        return self._devices[key]
+
+    def _compile_with_gpu_figures(self, request: Request, content: bytes) -> CompiledText:
+        """Ask for estimates, and do without them where the compiler has no model to make them."""
+        from jax.errors import JaxRuntimeError
+
+        why = self._why_none.get(_key(request))
+        if why is None:
+            try:
+                made = self._compile(request, content, {**request.flags, _GPU_FIGURES: True})
+                return CompiledText(made, has_figures=True)
+            except JaxRuntimeError as error:
+                why = str(error)
+                # The program may be what it dislikes, so one that it takes elsewhere decides
+                # about the next ones.
+                self._why_none[_key(request)] = self._probe(request, {_GPU_FIGURES: True})
+        made = self._compile(request, content, {**request.flags, _GPU_FIGURES: False})
+        return CompiledText(made, has_figures=False, why_no_figures=_first_line(why))
+
+    def _why_no_figures(self, request: Request, text: str) -> str | None:
         """Say whether this compiler prints estimates: compiling shows it, a version does not."""
-        if self.platform != "tpu":
-            return None
-        if not self._prints_figures:
+        if self.platform == "cuda":
+            has_them = _FIGURE["cuda"] in text
+            return None if has_them else f"{_GPU_FIGURES} is {request.flags[_GPU_FIGURES]}"
+        key = (self.platform, "")  # what one topology shows holds for all of this compiler
+        if _FIGURE[self.platform] in text:
+            self._why_none[key] = None
+        elif key not in self._why_none:
             # A program may have nothing to estimate, so one that always has decides.
-            self._prints_figures = _FIGURE in text or _FIGURE in _compile_probe(device)
-        return self._prints_figures
+            self._why_none[key] = self._probe(request, {})
+        return self._why_none[key]
 
+    def _probe(self, request: Request, flags: Mapping[str, Any]) -> str | None:
+        """Compile a small program that a compiler with estimates has one for.
 
-_FIGURE = '"estimated_cycles"'
+        Returns:
+            Why it has none; `None` where it has one.
+        """
+        import jax
+        import jax.numpy as jnp
 
-
-def _cpu_device() -> Any:
-    import jax
-
-    return jax.devices("cpu")[0]
-
-
-def _tpu_device(topology: str) -> Any:
-    import jax
-    from jax.experimental import topologies
-
-    try:
-        described = topologies.get_topology_desc(topology, "tpu")
-    except jax.errors.JaxRuntimeError:
-        if not topology.endswith(("1x1", "1x1x1")):
-            raise
-        # Some libtpu releases take "v6e:1x1" for a host of four chips unless they are told
-        # otherwise.
-        described = topologies.get_topology_desc(topology, "tpu", chips_per_host_bounds=[1, 1, 1])
-    return described.devices[0]
-
-
-def _compile_bytecode(content: bytes, device: Any, flags: Mapping[str, Any]) -> tuple[str, float]:
-    try:
-        from jax._src import compiler
-        from jax._src.interpreters import mlir
-        from jaxlib import _jax
-        from jaxlib.mlir import ir
-
-        module = ir.Module.parse(content, context=mlir.make_ir_context())
-        options = compiler.get_compile_options(
-            num_replicas=1,
-            num_partitions=1,
-            env_options_overrides=dict(flags),
-            backend=device.client,
+        sharding = jax.sharding.SingleDeviceSharding(self._described(request)[0])
+        jitted = jax.jit(
+            lambda x: jnp.exp(x).sum(axis=-1), in_shardings=sharding, out_shardings=sharding
         )
-        devices = _jax.DeviceList((device,))
-        start = time.perf_counter()
-        executable = compiler.backend_compile_and_load(device.client, module, devices, options, [])
-        seconds = time.perf_counter() - start
-        return executable.hlo_modules()[0].to_string(), seconds
-    except _MOVED as error:
-        raise MovedInternalsError(f"{type(error).__name__}: {error}") from error
+        make: Any = jax.ShapeDtypeStruct  # jax declares no types for it
+        lowered = jitted.lower(make((1024, 512), jnp.float32))
+        try:
+            text = str(lowered.compile(compiler_options=dict(flags)).as_text())
+        except jax.errors.JaxRuntimeError as error:
+            return str(error)
+        return None if _FIGURE[self.platform] in text else ""
 
 
-def _compile_exported(content: bytes, device: Any, flags: Mapping[str, Any]) -> tuple[str, float]:
-    import jax
-    import jax.export
-
-    exported = jax.export.deserialize(bytearray(content))
-    sharding = jax.sharding.SingleDeviceSharding(device)
-    make: Any = jax.ShapeDtypeStruct  # jax declares no types for it
-    specs = [make(aval.shape, aval.dtype) for aval in exported.in_avals]
-    args, kwargs = jax.tree.unflatten(exported.in_tree, specs)
-    # The program may hold 64-bit values whatever this process defaults to.
-    with jax.enable_x64(True):
-        jitted = jax.jit(exported.call, in_shardings=sharding, out_shardings=sharding)
-        lowered = jitted.lower(*args, **kwargs)
-        start = time.perf_counter()
-        compiled = lowered.compile(compiler_options=dict(flags))
-        seconds = time.perf_counter() - start
-    return str(compiled.as_text()), seconds
+def _key(request: Request) -> tuple[str | None, str]:
+    return request.topology, repr(sorted(request.topology_options.items()))
 
 
-def _compile_probe(device: Any) -> str:
-    """Compile a small program that every TPU compiler with estimates gives one for."""
-    import jax
-    import jax.numpy as jnp
-
-    sharding = jax.sharding.SingleDeviceSharding(device)
-    jitted = jax.jit(
-        lambda x: jnp.exp(x).sum(axis=-1), in_shardings=sharding, out_shardings=sharding
-    )
-    make: Any = jax.ShapeDtypeStruct  # jax declares no types for it
-    lowered = jitted.lower(make((1024, 512), jnp.float32))
-    return str(lowered.compile().as_text())
+def _first_line(words: str) -> str:
+    # A compiler may list every replica group of a pod; 200 characters are enough to search for.
+    line = words.strip().splitlines()[0] if words.strip() else ""
+    return line if len(line) <= 200 else line[:200] + "…"

@@ -20,11 +20,16 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 from hlo_widgets.compiler.framing import FrameError, read_frame, write_frame
-from hlo_widgets.compiler.toolchains import MovedInternalsError, Toolchain
+from hlo_widgets.compiler.toolchains import (
+    MovedInternalsError,
+    Request,
+    Toolchain,
+    WrongDeviceCountError,
+)
 
 __all__ = ["PROTOCOL", "answer", "main"]
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Number of the message format; both sides must have the same."""
 
 # A worker is started before its first program is traced, so that one waits longer. Arbitrary.
@@ -36,7 +41,7 @@ _Request = tuple[dict[str, Any], bytes]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Answer requests until the input ends or there is nothing to do."""
     parser = argparse.ArgumentParser(prog="hlo_widgets.compiler.worker", description=__doc__)
-    parser.add_argument("toolchain", choices=("cpu", "tpu"))
+    parser.add_argument("toolchain", choices=("cpu", "tpu", "cuda"))
     parser.add_argument("--idle-seconds", type=float, default=600.0)
     options = parser.parse_args(arguments)
     # The user's Ctrl-C is for the user's process, which decides what becomes of this one.
@@ -105,28 +110,44 @@ def answer(
 
     Args:
         toolchain: What to compile with.
-        request: "form", "topology" and "flags", as `Toolchain.compile` takes them.
+        request: The fields of a `Request`.
         content: The program.
 
     Returns:
         Header and bytes of the reply: of kind "compiled" with the text, of kind "moved" where the
         program should be sent in the public form, or of kind "refused" with the compiler's words.
     """
-    topology = request["topology"]
     try:
-        compiled = toolchain.compile(request["form"], content, topology, request["flags"])
-        versions = toolchain.versions(topology)
+        wanted = _read_request(request)
+        compiled = toolchain.compile(wanted, content)
+        versions = toolchain.versions(wanted)
     except MovedInternalsError as error:
         return {"kind": "moved", "reason": str(error)}, b""
+    except WrongDeviceCountError as error:
+        return {"kind": "refused", "reason": str(error), "is_expected": True}, b""
     except Exception as error:  # noqa: BLE001 - whatever a compiler raises is an answer, not the end of its process
         return _refusal(error), b""
     header = {
         "kind": "compiled",
-        "compile_seconds": compiled.compile_seconds,
+        "compile_seconds": compiled.made.compile_seconds,
+        "devices": compiled.made.devices,
+        "is_from_dump": compiled.made.is_from_dump,
         "has_figures": compiled.has_figures,
+        "why_no_figures": compiled.why_no_figures,
         "versions": versions,
     }
-    return header, compiled.hlo_text.encode()
+    return header, compiled.made.hlo_text.encode()
+
+
+def _read_request(request: dict[str, Any]) -> Request:
+    spreads = request.get("spreads")
+    return Request(
+        form=request["form"],
+        topology=request["topology"],
+        topology_options=request["topology_options"],
+        flags=request["flags"],
+        spreads=None if spreads is None else (tuple(spreads[0]), tuple(spreads[1])),
+    )
 
 
 def _refusal(error: Exception) -> dict[str, Any]:

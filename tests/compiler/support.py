@@ -14,9 +14,15 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from hlo_widgets.compiler import find_target
+
 needs_libtpu = pytest.mark.skipif(
     importlib.util.find_spec("libtpu") is None,
     reason='needs the TPU compiler: pip install "libtpu>=0.0.45", Linux x86-64 only',
+)
+needs_cuda = pytest.mark.skipif(
+    not find_target("h100").availability.is_available,
+    reason="needs the GPU compiler: pip install 'hlo-widgets[cuda]', Linux only",
 )
 
 SOFTMAX_SPEC = jax.ShapeDtypeStruct((1024, 512), jnp.bfloat16)
@@ -26,6 +32,19 @@ def row_softmax(x):
     m = jnp.max(x, axis=-1, keepdims=True)
     e = jnp.exp(x - m)
     return e / jnp.sum(e, axis=-1, keepdims=True)
+
+
+def mlp(x, w1, w2, b):
+    h = jax.nn.gelu(x @ w1 + b)
+    y = h @ w2
+    v = jnp.var(y, axis=-1, keepdims=True)
+    return y * jax.lax.rsqrt(v + 1e-6), jnp.sum(h, axis=0)
+
+
+SMALL_MLP_SPECS = tuple(
+    jax.ShapeDtypeStruct(shape, jnp.bfloat16)
+    for shape in [(256, 128), (128, 512), (512, 128), (512,)]
+)
 
 
 def add_one(x):

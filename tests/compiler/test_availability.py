@@ -5,6 +5,7 @@ import platform
 import subprocess
 import sys
 import textwrap
+from importlib import metadata
 from pathlib import Path
 
 import jax
@@ -52,6 +53,43 @@ def test_without_libtpu_the_pip_line_is_named_and_the_cpu_still_compiles(tmp_pat
     assert why.endswith('Install it with: pip install "libtpu>=0.0.45"')
     assert where == "TPU compilation needs Linux on x86-64; no TPU is needed."
     assert cpu == "the CPU compiles: True"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="another message elsewhere")
+def test_without_the_gpu_compiler_its_pip_line_is_named(tmp_path):
+    link_packages(tmp_path, without=("nvidia", "jax_cuda12_plugin"))
+    script = """
+        import hlo_widgets as hw
+        found = hw.target("h100").availability
+        print(found.is_available)
+        print(found.install)
+        try:
+            hw.compile_for(lambda x: x + 1, 1.0, target="h100")
+        except hw.TargetUnavailableError as error:
+            print(error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", textwrap.dedent(script)],
+        env=clean_environment(PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)])),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    install = "pip install jax-cuda12-plugin jax-cuda12-pjrt nvidia-cuda-nvcc-cu12"
+    available, line, error, hint = done.stdout.splitlines()
+    assert (available, line) == ("False", install)
+    assert "jax-cuda12-plugin and nvidia-cuda-nvcc-cu12, of the GPU compiler, are not inst" in error
+    assert error.endswith(install)
+    assert hint == "No GPU, driver or CUDA toolkit is needed."
+
+
+@needs_libtpu
+def test_what_is_installed_is_said():
+    found = find_target("v6e").availability
+    assert found.is_available
+    assert found.installed == {"libtpu": metadata.version("libtpu")}
+    assert found.install is None
+    assert find_target("cpu").availability.installed == {"jaxlib": metadata.version("jaxlib")}
 
 
 @needs_libtpu

@@ -12,11 +12,14 @@ from jax.experimental import pallas as pl
 from hlo_widgets.compiler import compile_for, find_target, list_targets
 from hlo_widgets.compiler.compile import _read_reply, _send
 from hlo_widgets.compiler.exporting import export_exactly, export_publicly
+from hlo_widgets.compiler.shardings import Call
 from hlo_widgets.errors import CompileError
 from tests.compiler.support import (
+    SMALL_MLP_SPECS,
     SOFTMAX_SPEC,
     add_one,
     estimated_cycles,
+    mlp,
     needs_libtpu,
     row_softmax,
     vmem_bytes,
@@ -61,27 +64,16 @@ def test_every_listed_tpu_compiles(target):
     assert len(estimated_cycles(text)) == 1
 
 
-def mlp(x, w1, w2, b):
-    h = jax.nn.gelu(x @ w1 + b)
-    y = h @ w2
-    v = jnp.var(y, axis=-1, keepdims=True)
-    return y * jax.lax.rsqrt(v + 1e-6), jnp.sum(h, axis=0)
-
-
-MLP_SPECS = tuple(
-    jax.ShapeDtypeStruct(shape, jnp.bfloat16)
-    for shape in [(256, 128), (128, 512), (512, 128), (512,)]
-)
-
-
 @pytest.mark.parametrize(
-    ("fun", "args"), [(row_softmax, (SOFTMAX_SPEC,)), (mlp, MLP_SPECS)], ids=["softmax", "mlp"]
+    ("fun", "args"),
+    [(row_softmax, (SOFTMAX_SPEC,)), (mlp, SMALL_MLP_SPECS)],
+    ids=["softmax", "mlp"],
 )
 def test_the_public_way_gives_the_same_figures(fun, args):
     target = find_target("v6e")
     by_way = {
         export.__name__: _read_reply(
-            _send(export(fun, args, {}, "tpu"), target, {}), target, {}
+            _send(export(Call(fun, args), "tpu"), target, {}), target, {}
         ).hlo_text
         for export in (export_exactly, export_publicly)
     }
@@ -95,7 +87,7 @@ def test_the_public_way_gives_the_same_figures(fun, args):
 def test_a_compiler_without_estimates_is_named_as_such(changed_settings):
     changed_settings.command = worker_that(
         "from hlo_widgets.compiler import toolchains",
-        "toolchains._FIGURE = 'a word that this compiler does not print'",
+        "toolchains._FIGURE['tpu'] = 'a word that this compiler does not print'",
     )
     (note,) = compile_for(row_softmax, SOFTMAX_SPEC).notes
     assert "prints no cycle and VMEM estimates" in note
