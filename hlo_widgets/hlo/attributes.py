@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hlo_widgets.hlo.scanner import scan_attribute, skip_space
+from hlo_widgets.hlo.scanner import BRACES, scan_attribute, skip_space
 
 # The attributes whose values name computations. Any of them may stand on any instruction.
 CALLING_ATTRIBUTES = (
@@ -28,6 +28,11 @@ FUSION_CALL = re.compile(r", kind=(k[A-Za-z]++), calls=%?([\w.$-]++)(?=,|$)")
 APPLY_CALL = re.compile(
     r"(?:, (?!to_apply=)[\w-]++=(?:\{[^{}\"]*+\}|[^,{}\"\s]++))*+, to_apply=%?([\w.$-]++)(?=,|$)"
 )
+# An attribute as nearly all are: plain, a string, or braces in braces.
+_USUAL = re.compile(
+    rf", ([\w.$-]++)=({BRACES}|\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"|[^\"'(){{}}\[\],\s/]++)(?=, |\Z)",
+    re.DOTALL,
+)
 ATTRIBUTE_NAME = re.compile(r"([\w.$-]++)=")
 _NAME = re.compile(r"%?([\w.$-]++)")
 
@@ -47,6 +52,11 @@ def split_attributes(text: str, position: int = 0) -> dict[str, str]:
     attributes: dict[str, str] = {}
     size = len(text)
     while position < size:
+        usual = _USUAL.match(text, position)
+        if usual is not None:
+            attributes.setdefault(usual[1], usual[2])
+            position = usual.end()
+            continue
         position = skip_space(text, position)
         if text.startswith(",", position):
             position = skip_space(text, position + 1)

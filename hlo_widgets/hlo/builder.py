@@ -42,7 +42,7 @@ class ComputationDraft:
         self.root: HloInstruction | None = None
 
     def find(self, name: str) -> HloInstruction | None:
-        """Return the instruction of this name, written with or without `%`, if it is defined already."""
+        """Return the instruction of this name, with or without `%`, if it is defined already."""
         return self.named.get("%" + name) or self.named.get(name) or self._element_of(name)
 
     def unused_name(self, base: str) -> str:
@@ -72,7 +72,7 @@ class ComputationDraft:
             self.pending.append((instruction, operands))
 
     def add_parameters(self) -> bool:
-        """Make parameters of what a single instruction reads, as XLA does; False without all types."""
+        """Make parameters of what one instruction reads, as XLA does; False without types."""
         pending = [item for _, items in self.pending for item in items]
         if any(isinstance(item, PendingOperand) and not item.shape for item in pending):
             return False
@@ -126,7 +126,8 @@ class ModuleBuilder:
         self._names: set[str] = set()
         self._given: set[str] = set()
         self._entry: HloComputation | None = None
-        # Calls by name, joined to their computations at the end: a callee may stand after its caller.
+        # Calls by name, joined to their computations at the end: a callee may stand after its
+        # caller.
         self._calls: list[tuple[HloInstruction, list[str]]] = []
         self._warnings: dict[str, None] = {}
 
@@ -135,7 +136,7 @@ class ModuleBuilder:
         self._warnings.setdefault(text)
 
     def unused_computation_name(self, base: str) -> str:
-        """Return `base`, or the first of `base.1` and so on that no computation has, and keep it."""
+        """Return `base` or the first of `base.1` and so on that no computation has; keep it."""
         name, number = base, 0
         while name in self._names or name in self._given:
             number += 1
@@ -182,7 +183,7 @@ class ModuleBuilder:
             self._calls.append((instruction, names))
 
     def forget_calls(self, draft: ComputationDraft) -> None:
-        """Undo what was noted for the instructions of a computation that is going to be read again."""
+        """Undo what was noted for a computation that is going to be read again."""
         drop = set(draft.instructions)
         while self._calls and self._calls[-1][0] in drop:
             self._calls.pop()
@@ -227,8 +228,8 @@ class ModuleBuilder:
             names = ", ".join(f"%{name}" for name in list(missing)[:3])
             more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
             self.warn(
-                f"computation %{draft.computation.name} reads {names}{more}, which the text does not define;"
-                " placeholders stand for them"
+                f"computation %{draft.computation.name} reads {names}{more}, which the text does"
+                " not define; placeholders stand for them"
             )
 
     def _placeholder(
@@ -269,13 +270,19 @@ class ModuleBuilder:
 
 
 def _join_users(instructions: list[HloInstruction]) -> None:
-    users: dict[HloInstruction, list[HloInstruction]] = {}
+    # Nearly every instruction has one user: only what has more gets a list on the way.
+    many: dict[HloInstruction, list[HloInstruction]] = {}
     for item in instructions:
         for operand in item.operands:
-            readers = users.get(operand)
+            first = operand.users
+            if not first:
+                operand.users = (item,)
+                continue
+            readers = many.get(operand)
             if readers is None:
-                users[operand] = [item]
+                if first[0] is not item:
+                    many[operand] = [first[0], item]
             elif readers[-1] is not item:
                 readers.append(item)
-    for operand, readers in users.items():
+    for operand, readers in many.items():
         operand.users = tuple(readers)

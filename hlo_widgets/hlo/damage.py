@@ -1,5 +1,4 @@
-"""Mending text that was hurt on its way: log prefixes, markdown fences, lines wrapped by a
-terminal.
+"""Mending text that was hurt on its way: log prefixes, fences, lines a terminal wrapped.
 
 Every repair keeps the number of lines, so that a line number means the same before and after it.
 """
@@ -108,7 +107,7 @@ def _unwrap(text: str) -> tuple[str, int]:
 
 
 def _restore(line: str, following: str) -> str:
-    """Put back the character that a pager's `$` at the edge stands on, where the text leaves one choice."""
+    """Put back the character that a pager's `$` stands on, where there is one choice."""
     if line.endswith("["):
         return line + "]"
     return line + "." if line[-1:].isalnum() and following[:1].isalnum() else line

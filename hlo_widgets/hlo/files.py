@@ -29,8 +29,7 @@ sys.stdout.buffer.write(module.to_string().encode())
 
 
 def text_of_bytes(data: bytes, path: str) -> str:
-    """Return the HLO text in the bytes of a file: text, a protocol buffer, or one of them
-    compressed.
+    """Return the HLO text in the bytes of a file: text or a protocol buffer, perhaps compressed.
 
     Args:
         data: What the file holds.
@@ -90,7 +89,7 @@ def _looks_binary(data: bytes) -> bool:
 
 
 def _field_1(data: bytes) -> bytes | None:
-    """Return the first field of a protocol buffer where it is number 1 and has a length; else None."""
+    """Return field 1 of a protocol buffer where it stands first and has a length; else None."""
     if data[:1] != b"\x0a":
         return None
     size = shift = 0
@@ -106,8 +105,8 @@ def _field_1(data: bytes) -> bytes | None:
 
 def _text_of_proto(data: bytes, path: str) -> str:
     """Turn an HloModuleProto, or an HloProto or HloSnapshot around one, into text."""
-    # The first field of a module is its name. What wraps a module begins with the module, which begins
-    # with the tag of its name, a line feed: no name begins so.
+    # The first field of a module is its name. What wraps a module begins with the module, which
+    # begins with the tag of its name, a line feed: no name begins so.
     inner = _field_1(data)
     while inner is not None and inner[:1] == b"\x0a":
         data = inner

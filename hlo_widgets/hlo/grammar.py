@@ -86,7 +86,7 @@ class GrammarReader:
         return self.read_body(body[0], body[1])
 
     def read_body(self, draft: ComputationDraft, position: int, depth: int = 0) -> int:
-        """Read instructions up to the closing brace; return the position after what belongs to it."""
+        """Read instructions up to the closing brace; return the position after its attributes."""
         source = self._source
         while True:
             position = skip_space(source, position)
@@ -113,7 +113,7 @@ class GrammarReader:
         return position if depth else self._after_body(draft, position)
 
     def _goes_on(self, position: int) -> bool:
-        """Return whether the text goes on after the line at `position`, so that it is not just cut there."""
+        """Return whether HLO follows the line at `position`, so that it is not just cut there."""
         line = _LINE_END.match(self._source, position)
         next_line = line.end() if line is not None else position
         goes_on = _GOES_ON.search(self._source, next_line) is not None
@@ -243,7 +243,7 @@ class GrammarReader:
     def _called(
         self, instruction: HloInstruction, key: str, start: int, depth: int
     ) -> tuple[list[str], int]:
-        """Read the value of a calling attribute: a name, names in braces, or computations in place."""
+        """Read a calling attribute's value: a name, names in braces, or computations in place."""
         source = self._source
         if not source.startswith("{", start):
             name = NAME.match(source, start)
@@ -282,7 +282,7 @@ class GrammarReader:
         return name, self.read_body(draft, brace + 1, depth + 1)
 
     def _loose_instructions(self, start: int) -> int:
-        """Read instructions that stand in no computation, as in a snippet; they make one of their own."""
+        """Read instructions that stand in no computation, as in a snippet; make one for them."""
         source = self._source
         line = self._builder.module.line_at(start)
         name = self._builder.unused_computation_name("_")

@@ -74,6 +74,8 @@ def _transposed(permutation: str, operand: Shape) -> Shape:
         return _UNKNOWN
     sizes = tuple(operand.dimensions[number] for number in order)
     dynamic = tuple(operand.dynamic_dimensions[number] for number in order)
-    minor_to_major = operand.layout.minor_to_major if operand.layout else range(len(sizes) - 1, -1, -1)
+    minor_to_major = (
+        operand.layout.minor_to_major if operand.layout else range(len(sizes) - 1, -1, -1)
+    )
     layout = Layout(tuple(order.index(number) for number in minor_to_major))
     return Shape(operand.element_type, sizes, dynamic, layout)

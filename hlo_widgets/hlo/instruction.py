@@ -114,7 +114,7 @@ class HloInstruction:
 
     @property
     def written_shape(self) -> Shape | None:
-        """The shape as far as it is known without a look at the operands; None where the text has none."""
+        """The shape as the text gives it; None where it is left to be inferred."""
         details = self._read()
         text = details.statement.shape
         if details.shape is None and text:
@@ -149,7 +149,7 @@ class HloInstruction:
 
     @property
     def backend_config(self) -> object | None:
-        """What the backend notes about it: decoded JSON, else the string itself; None where there is none."""
+        """The backend's notes: decoded JSON, else the string itself; None where there are none."""
         text = self.attributes.get("backend_config")
         if text is None:
             return None
@@ -162,7 +162,7 @@ class HloInstruction:
 
     @property
     def called_by_attribute(self) -> Mapping[str, tuple[HloComputation, ...]]:
-        """The called computations by the attribute that names them: `{"body": (c,), "condition": (d,)}`."""
+        """The called computations by the attribute that names them, such as "body"."""
         inline = self.parent.parent.inline_calls.get(self, {})
         found: dict[str, tuple[HloComputation, ...]] = {}
         if not self.called_computations:

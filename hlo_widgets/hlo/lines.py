@@ -34,8 +34,8 @@ _HEADER = re.compile(r"(ENTRY )?%?([^\s=(){}\[\],\"'%/]++) ")
 _CLOSING = re.compile(r"\}(, execution_thread=\"[^\"]*+\")?+\s*+(?://.*+)?+")
 # Characters that are cut at a time: few after a change from the careful path, which may come again
 # at once, then more and more. The last bounds the memory that the pieces take.
-_FIRST_CHUNK = 4_096
-_LAST_CHUNK = 1_048_576
+_FIRST_CHUNK = 512
+_LAST_CHUNK = 65_536
 
 _PLAIN, _CALLS, _FUSION, _LEAF, _APPLY = range(5)
 _CLASSES = {
@@ -58,8 +58,7 @@ class LineReader:
         self.grammar = GrammarReader(builder)
 
     def read(self, position: int) -> int:
-        """Read computations from `position` on; return where they end: at the end or at another
-        module.
+        """Read computations from `position` on; return where they or another module end them.
 
         Raises:
             HloParseError: A computation is no HLO.
@@ -158,7 +157,7 @@ class LineReader:
         return size if draft is None else self._odd(draft, line)
 
     def _odd(self, draft: ComputationDraft | None, line: int) -> int:
-        """Return where the computation or, outside of one, the line begins that is read carefully."""
+        """Return where to read carefully: where the computation begins, else the line."""
         if draft is not None:
             self._builder.forget_calls(draft)
             line = draft.computation.line
@@ -180,7 +179,7 @@ class LineReader:
     def _operands(
         self, draft: ComputationDraft, instruction: HloInstruction, operands: str
     ) -> bool:
-        """Find operands with types, comments or a definition further down; False for what is none."""
+        """Find operands with types, comments or a later definition; False for what is none."""
         if ALL_PERCENT.fullmatch(operands) is not None:
             named = draft.named
             found = [named.get(name) for name in PERCENT_NAME.findall(operands)]
@@ -196,7 +195,8 @@ class LineReader:
     def _is_odd(self, draft: ComputationDraft, line: int) -> bool:
         """Return whether a line of a whole computation holds more than its one instruction.
 
-        Lines that hold `=` between spaces more than once are looked at again; nearly no computation has one.
+        Lines that hold `=` between spaces more than once are looked at again; nearly no
+        computation has one.
         """
         module = self._builder.module
         starts = module.line_starts

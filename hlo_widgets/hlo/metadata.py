@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 from hlo_widgets.hlo.scanner import scan_value, skip_space
 
 _KEY = re.compile(r"([\w.-]++)=")
+_STRING = r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\""
+# Metadata as compilers print it: names with strings or numbers, one space between.
+_USUAL = re.compile(rf"\{{(?:\w++=(?:{_STRING}|[0-9]++)(?: |(?=\}})))*+\}}", re.DOTALL)
+_FIELD = re.compile(rf"(\w++)=({_STRING}|[0-9]++)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:([abfnrtv\\'\"?])|x([0-9a-fA-F]{1,2})|([0-7]{1,3}))")
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
@@ -53,21 +57,12 @@ def parse_metadata(text: str | None) -> OpMetadata:
     """Read the value of a `metadata=` attribute, braces included; None gives empty metadata."""
     if text is None:
         return OpMetadata()
-    values: dict[str, str] = {}
-    position = 1
-    while True:
-        position = skip_space(text, position)
-        if text.startswith(",", position):
-            position = skip_space(text, position + 1)
-        key = _KEY.match(text, position)
-        if key is None:
-            break
-        start = skip_space(text, key.end())
-        end = scan_value(text, start)
-        if end < 0:
-            end = len(text)
-        values.setdefault(key[1], text[start:end])
-        position = end
+    if _USUAL.fullmatch(text) is not None:
+        values: dict[str, str] = {}
+        for key, value in _FIELD.findall(text):
+            values.setdefault(key, value)
+    else:
+        values = _fields(text)
     return OpMetadata(
         op_name=_string(values.pop("op_name", None)),
         op_type=_string(values.pop("op_type", None)),
@@ -84,3 +79,22 @@ def _string(text: str | None) -> str | None:
 
 def _number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdecimal() and len(text) < 19 else None
+
+
+def _fields(text: str) -> dict[str, str]:
+    values: dict[str, str] = {}
+    position = 1
+    while True:
+        position = skip_space(text, position)
+        if text.startswith(",", position):
+            position = skip_space(text, position + 1)
+        key = _KEY.match(text, position)
+        if key is None:
+            break
+        start = skip_space(text, key.end())
+        end = scan_value(text, start)
+        if end < 0:
+            end = len(text)
+        values.setdefault(key[1], text[start:end])
+        position = end
+    return values

@@ -160,8 +160,7 @@ class HloModule:
         return found
 
     def instruction(self, name: str) -> HloInstruction:
-        """Return the instruction of this name: the entry computation's, else the first in text
-        order.
+        """Return the instruction of this name: the entry's, else the first in text order.
 
         Raises:
             HloLookupError: There is none.
@@ -179,7 +178,7 @@ class HloModule:
             yield from computation.instructions
 
     def source_frames(self, stack_frame_id: int) -> tuple[SourceFrame, ...]:
-        """Return the stack of a frame number, innermost first; empty where the text has no such frame."""
+        """Return the stack of a frame number, innermost first; empty where there is none."""
         return self._source_tables.frames(stack_frame_id)
 
     def to_string(

@@ -7,10 +7,10 @@ bring new ones before anybody else knows them.
 from __future__ import annotations
 
 ELEMENTWISE_UNARY = frozenset(
-    "abs acos acosh asin asinh atanh bitcast-convert cbrt ceil convert cosine cosh count-leading-zeros erf"
-    " exponential exponential-minus-one floor imag is-finite log log-plus-one logistic negate not"
-    " popcnt real reduce-precision round-nearest-afz round-nearest-even rsqrt sign sine sinh sqrt"
-    " stochastic-convert tan tanh".split()
+    "abs acos acosh asin asinh atanh bitcast-convert cbrt ceil convert cosine cosh"
+    " count-leading-zeros erf exponential exponential-minus-one floor imag is-finite log"
+    " log-plus-one logistic negate not popcnt real reduce-precision round-nearest-afz"
+    " round-nearest-even rsqrt sign sine sinh sqrt stochastic-convert tan tanh".split()
 )
 ELEMENTWISE_BINARY = frozenset(
     "add and atan2 compare complex divide maximum minimum multiply or power remainder shift-left"
@@ -33,9 +33,9 @@ SOURCES = frozenset("constant iota parameter partition-id replica-id rng".split(
     "rng-get-and-update-state",
 }
 COLLECTIVES = frozenset(
-    "all-gather all-gather-done all-gather-start all-reduce all-reduce-done all-reduce-start all-to-all"
-    " collective-broadcast collective-permute collective-permute-done collective-permute-start"
-    " ragged-all-to-all reduce-scatter".split()
+    "all-gather all-gather-done all-gather-start all-reduce all-reduce-done all-reduce-start"
+    " all-to-all collective-broadcast collective-permute collective-permute-done"
+    " collective-permute-start ragged-all-to-all reduce-scatter".split()
 )
 COMMUNICATION = COLLECTIVES | frozenset(
     "infeed outfeed partition-id recv recv-done replica-id send send-done".split()
@@ -44,7 +44,8 @@ CONTROL_FLOW = frozenset("call conditional while".split())
 ASYNC_WRAPPERS = frozenset("async-done async-start async-update".split())
 # Carries values from place to place in the text; no instruction of the machine comes from it.
 PLUMBING = frozenset(
-    "add-dependency after-all bitcast constant domain get-tuple-element opt-barrier parameter tuple".split()
+    "add-dependency after-all bitcast constant domain get-tuple-element opt-barrier parameter"
+    " tuple".split()
 )
 # Opcodes whose only called computation is named by `to_apply=`.
 APPLIES = frozenset(
@@ -64,8 +65,7 @@ NEVER_CALLS = (
 
 
 def async_base(opcode: str) -> str | None:
-    """Return what an asynchronous pair does: "copy" of "copy-start" and "copy-done"; None for
-    other opcodes.
+    """Return what an asynchronous pair does: "copy" of "copy-start"; None for other opcodes.
 
     `async-start` and its like give "async": what they wrap stands in the computation that they
     call. `send-done` and `recv-done` end a `send` and a `recv` and give these.

@@ -15,12 +15,13 @@ from hlo_widgets.hlo.scanner import NAME, parse_error, scan_value, skip_space
 
 _MODULE = re.compile(r"HloModule\s++")
 _MLIR = re.compile(
-    r"^[ \t]*+(?:module\s++(?:@|attributes|\{)|func\.func\b|\"?builtin\.module|#loc|%\S++ = \"?(?:stablehlo|mhlo|chlo)\.)",
+    r"^[ \t]*+(?:module\s++(?:@|attributes|\{)|func\.func\b|\"?builtin\.module|#loc"
+    r"|%\S++ = \"?(?:stablehlo|mhlo|chlo)\.)",
     re.MULTILINE,
 )
 _MLIR_REASON = (
-    "this is MLIR (StableHLO), the input of the compiler, not HLO; compile it, or take the HLO text of"
-    " jax.jit(f).lower(...).compile().as_text()"
+    "this is MLIR (StableHLO), the input of the compiler, not HLO; compile it, or take the HLO"
+    " text of jax.jit(f).lower(...).compile().as_text()"
 )
 
 
@@ -56,8 +57,8 @@ def parse_hlo_modules(text: str) -> tuple[HloModule, ...]:
 
 
 def _parse(text: str, only_first: bool) -> tuple[list[HloModule], bool]:
-    # Tens of thousands of objects are made and none is garbage: with the collector on, it would walk
-    # through everything the process holds again and again.
+    # Tens of thousands of objects are made and none is garbage: with the collector on, it would
+    # walk through everything the process holds again and again.
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -67,8 +67,8 @@ def _notes(best: DumpedText, dumped: tuple[DumpedText, ...]) -> list[str]:
         notes.append(f"this is {best.path.name}; the folder also holds {named}")
     if best.stage != "after_codegen":
         notes.append(
-            f"this is {best.path.name}; no module here was written after code generation, so that the"
-            " compiler's estimates (cycles, VMEM) are missing"
+            f"this is {best.path.name}; no module here was written after code generation, so"
+            " that the compiler's estimates (cycles, VMEM) are missing"
         )
     return notes
 

@@ -19,8 +19,8 @@ NAME = re.compile(r"%?([^\s=(){}\[\],\"'%/]++)")
 # would be tried and would read to the end again.
 _COMMENT = r"/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)|//[^\n]*+"
 _DOUBLE = r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+"
-# XLA's strings may stand between single quotes, too. An apostrophe may stand alone, so that a length must bound
-# what is tried for each.
+# XLA's strings may stand between single quotes, too. An apostrophe may stand alone, so that a
+# length must bound what is tried for each.
 _SINGLE = r"'(?:[^'\\\n]|\\.){0,500}+'"
 _SPACE = re.compile(rf"(?:\s++|{_COMMENT})*+")
 STRING = re.compile(rf"{_DOUBLE}\"|{_SINGLE}", re.DOTALL)
@@ -36,12 +36,13 @@ def _braces(depth: int) -> str:
 
 
 # Braces in braces, eight deep, with strings and without comments: what nearly every value is.
-_BRACES = re.compile(_braces(8), re.DOTALL)
+BRACES = _braces(8)
+_BRACES = re.compile(BRACES, re.DOTALL)
 # A value outside of brackets and strings; a slash that begins no comment belongs to it.
 _PLAIN_VALUE = re.compile(r"[^\"'(){}\[\],\s/]*+(?:/(?![*/])[^\"'(){}\[\],\s/]*+)*+")
 
 _BALANCED = re.compile(
-    rf"(?:[^{{}}\"'/]++|{_DOUBLE}\"|/(?![*/])|/\*[^*{{}}\"]*+\*/|{_braces(8)})*+", re.DOTALL
+    rf"(?:[^{{}}\"'/]++|{_DOUBLE}\"|/(?![*/])|/\*[^*{{}}\"]*+\*/|{BRACES})*+", re.DOTALL
 )
 _SHAPE_BEFORE_LITERAL = re.compile(r"[a-z]\w*+\[[^\]]*+\](?:\{[^{}]*+\}(?=[ \t]))?+[ \t]*+")
 _DEVICE_IDS = re.compile(r"\s*+,\s*+device_ids=(?=\()")
@@ -107,7 +108,7 @@ def closes_later(text: str, position: int) -> bool:
 
 
 def scan_attribute(text: str, key: str, position: int) -> int:
-    """Return the position after the value at `position` of the attribute `key`; -1 where it has no end."""
+    """Return the position after the value of the attribute `key`; -1 where it has no end."""
     if key == "literal":
         # A shape, then its elements: `literal=f32[2]{0} {1, 2}`.
         shape = _SHAPE_BEFORE_LITERAL.match(text, position)
@@ -117,7 +118,7 @@ def scan_attribute(text: str, key: str, position: int) -> int:
 
 
 def is_balanced(text: str) -> bool:
-    """Return whether every brace and string of a text is closed in it; False also where it is not plain."""
+    """Return whether a text closes its braces and strings; False also where it is unusual."""
     return _BALANCED.fullmatch(text) is not None
 
 
@@ -165,7 +166,7 @@ def _mesh_end(text: str, position: int) -> int:
 
 
 def split_top_level(text: str) -> list[str]:
-    """Split text at the commas that stand in no bracket, string or comment; no pieces of empty text."""
+    """Split text at the commas outside of brackets, strings and comments; "" has no piece."""
     pieces = []
     depth = start = 0
     for match in _COMMA_OR_BRACKET.finditer(text):

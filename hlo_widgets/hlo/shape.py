@@ -130,17 +130,17 @@ class Shape:
 
     @property
     def element_count(self) -> int | None:
-        """Elements of the array, dynamic dimensions at their bound; None for what is no array or unbounded."""
+        """Elements of the array, bounds for dynamic sizes; None for no array and unbounded ones."""
         if not self.is_array or None in self.dimensions:
             return None
         return prod(size for size in self.dimensions if size is not None)
 
     @property
     def byte_size(self) -> int | None:
-        """Bytes of the elements, rounded up to whole bytes and without the padding that tiles bring.
+        """Bytes of the elements, rounded up, without the padding that tiles bring.
 
-        Of a tuple the sum over its shapes (not counting the table of pointers); of a token 0; None where
-        a dimension is unbounded or the element type unknown.
+        Of a tuple the sum over its shapes (not counting the table of pointers); of a token 0; None
+        where a dimension is unbounded or the element type unknown.
         """
         total = 0
         for leaf in self.leaves():
@@ -192,21 +192,22 @@ class Shape:
                 stack.append(")")
                 stack.extend(item.tuple_shapes)
             else:
-                parts.append(item._array_text(with_layout))
+                parts.append(_array_text(item, with_layout))
         return "".join(parts)
-
-    def _array_text(self, with_layout: bool) -> str:
-        sizes = []
-        for size, dynamic in zip(self.dimensions, self.dynamic_dimensions, strict=True):
-            if size is None:
-                sizes.append("?")
-            else:
-                sizes.append(f"<={size}" if dynamic else str(size))
-        layout = str(self.layout) if with_layout and self.layout is not None else ""
-        return f"{self.element_type}[{','.join(sizes)}]{layout}"
 
     def __str__(self) -> str:
         return self.to_string()
+
+
+def _array_text(shape: Shape, with_layout: bool) -> str:
+    sizes = []
+    for size, dynamic in zip(shape.dimensions, shape.dynamic_dimensions, strict=True):
+        if size is None:
+            sizes.append("?")
+        else:
+            sizes.append(f"<={size}" if dynamic else str(size))
+    layout = str(shape.layout) if with_layout and shape.layout is not None else ""
+    return f"{shape.element_type}[{','.join(sizes)}]{layout}"
 
 
 # A module of 32,000 instructions has some hundreds of different shapes.

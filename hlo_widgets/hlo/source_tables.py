@@ -69,7 +69,7 @@ class SourceTables:
         (self._locations if table == "FileLocations" else self._frames)[number] = fields
 
     def frames(self, stack_frame_id: int) -> tuple[SourceFrame, ...]:
-        """Return the stack of a frame number, innermost first; empty for a number that is not there."""
+        """Return the stack of a frame number, innermost first; empty where there is none."""
         frames: list[SourceFrame] = []
         seen: set[int] = set()
         while stack_frame_id in self._frames and stack_frame_id not in seen:

@@ -124,8 +124,7 @@ def scan_value_side(text: str, position: int, is_root: bool, name: str) -> State
 
 
 def skip_shape(text: str, position: int) -> int:
-    """Return the position after the shape at `position`, without reading it; `position` where
-    there is none.
+    """Return the position after the shape at `position`; `position` where there is none.
 
     Raises:
         HloParseError: A bracket of the shape is never closed.

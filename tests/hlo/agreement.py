@@ -1,4 +1,4 @@
-"""Does our reader see what XLA's parser sees? A list of differences in words; empty where they agree."""
+"""Does our reader see what XLA's parser sees? A list of differences, empty where they agree."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from hlo_widgets.hlo.shape import parse_shape
 from hlo_widgets.hlo.statement import read_statement
 
 # Written here once more, so that the reader's own list is checked by another.
-_CALLING = "calls to_apply body condition branch_computations true_computation false_computation select scatter called_computations"
+_CALLING = (
+    "calls to_apply body condition branch_computations true_computation false_computation select"
+    " scatter called_computations"
+)
 
 
 def with_default_layout(shape: Shape) -> Shape:
-    """The shape as XLA prints it: with a layout for each array, major to minor where none is written."""
+    """The shape as XLA prints it: with a layout for each array, major to minor by default."""
     if shape.tuple_shapes:
         inner = tuple(map(with_default_layout, shape.tuple_shapes))
         return Shape(shape.element_type, tuple_shapes=inner)

@@ -15,7 +15,7 @@ SHARED = REPOSITORY.parent / "shared"
 
 @pytest.fixture(scope="session")
 def cases() -> Path:
-    """The folder of public HLO files, which stands beside the repository on the developers' machines."""
+    """The folder of public HLO files, beside the repository on the developers' machines."""
     folder = SHARED / "cases"
     if not folder.is_dir():
         pytest.skip("the public HLO files (../shared/cases) are not on this machine")

@@ -14,13 +14,13 @@ from pathlib import Path
 
 
 class Oracle:
-    """Asks XLA's parser; `structure` is None where it refuses the text, "crash" where it dies of it."""
+    """Asks XLA's parser about texts."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
 
     def structure(self, text: str):
-        """Return what XLA reads: computations with their instructions; None or "crash" where it does not."""
+        """Return what XLA reads; None where it refuses the text, "crash" where it dies of it."""
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
                 [sys.executable, str(Path(__file__))],

@@ -1,7 +1,8 @@
-"""JAX functions whose compiled text the reader and XLA's parser must read alike; as a program, compiles them.
+"""JAX functions whose compiled text the reader and XLA's parser must read alike; as a program,
+compiles them.
 
-`python programs.py PLATFORM` with PLATFORM cpu, tpu or cuda writes `{"name": text or null}` as JSON to standard
-output. A process of its own, because what it sets holds for a whole process.
+`python programs.py PLATFORM` with PLATFORM cpu, tpu or cuda writes `{"name": text or null}` as
+JSON to standard output. A process of its own, because what it sets holds for a whole process.
 """
 
 from __future__ import annotations
@@ -58,13 +59,16 @@ def _programs():
         ),
         "scan": (lambda x: lax.scan(lambda c, y: (c + y, c * y), jnp.zeros(8), x), a(16, 8)),
         "scan_grad": (
-            jax.grad(lambda x: lax.scan(lambda c, y: (jnp.sin(c + y), c), 0.0, x)[0]), a(16)
+            jax.grad(lambda x: lax.scan(lambda c, y: (jnp.sin(c + y), c), 0.0, x)[0]),
+            a(16),
         ),
         "while": (lambda x: lax.while_loop(lambda c: c.sum() < 9, lambda c: c * 2, x), a(8)),
         "fori": (lambda x: lax.fori_loop(0, 10, lambda i, c: c + i, x), a(8)),
         "cond": (lambda p, x: lax.cond(p, jnp.sin, jnp.cos, x), a(dtype=jnp.bool_), a(128)),
         "switch": (
-            lambda i, x: lax.switch(i, [jnp.sin, jnp.cos, jnp.tanh], x), a(dtype=s32), a(8, 128)
+            lambda i, x: lax.switch(i, [jnp.sin, jnp.cos, jnp.tanh], x),
+            a(dtype=s32),
+            a(8, 128),
         ),
         "nested_control": (
             lambda x: lax.fori_loop(
@@ -74,13 +78,19 @@ def _programs():
         ),
         "conv2d": (lambda x, k: conv(x, k, **nhwc), a(2, 16, 16, 8), a(3, 3, 8, 16)),
         "conv2d_grad": (
-            jax.grad(lambda x, k: conv(x, k, **nhwc).sum(), 1), a(2, 16, 16, 8), a(3, 3, 8, 16)
+            jax.grad(lambda x, k: conv(x, k, **nhwc).sum(), 1),
+            a(2, 16, 16, 8),
+            a(3, 3, 8, 16),
         ),
         "conv_grouped": (
-            lambda x, k: conv(x, k, feature_group_count=4, **nhwc), a(2, 8, 8, 8), a(3, 3, 2, 8)
+            lambda x, k: conv(x, k, feature_group_count=4, **nhwc),
+            a(2, 8, 8, 8),
+            a(3, 3, 2, 8),
         ),
         "conv_transpose": (
-            lambda x, k: lax.conv_transpose(x, k, (2, 2), "SAME"), a(2, 8, 8, 4), a(3, 3, 4, 4)
+            lambda x, k: lax.conv_transpose(x, k, (2, 2), "SAME"),
+            a(2, 8, 8, 4),
+            a(3, 3, 4, 4),
         ),
         "fft": (jnp.fft.fft, a(8, 64, dtype=jnp.complex64)),
         "rfft": (lambda x: jnp.fft.irfft(jnp.fft.rfft(x) * 2), a(8, 64)),
@@ -92,27 +102,34 @@ def _programs():
         "scatter_add": (lambda x, i, u: x.at[i].add(u), a(64, 8), a(16, dtype=s32), a(16, 8)),
         "gather": (lambda x, i: x[i], a(64, 8), a(16, dtype=s32)),
         "embedding_grad": (
-            jax.grad(lambda t, i: (t[i] ** 2).sum()), a(64, 128), a(4, 16, dtype=s32)
+            jax.grad(lambda t, i: (t[i] ** 2).sum()),
+            a(64, 128),
+            a(4, 16, dtype=s32),
         ),
         "segment_sum": (
-            lambda x, i: jax.ops.segment_sum(x, i, num_segments=8), a(64), a(64, dtype=s32)
+            lambda x, i: jax.ops.segment_sum(x, i, num_segments=8),
+            a(64),
+            a(64, dtype=s32),
         ),
         "cumsum": (lambda x: jnp.cumsum(x, axis=1), a(8, 64)),
         "associative_scan": (lambda x: lax.associative_scan(jnp.multiply, x), a(64)),
         "normal": (lambda k: jax.random.normal(key_of(k), (32, 32)), a(2, dtype=jnp.uint32)),
-        "randint": (
-            lambda k: jax.random.randint(key_of(k), (32,), 0, 9), a(2, dtype=jnp.uint32)
-        ),
+        "randint": (lambda k: jax.random.randint(key_of(k), (32,), 0, 9), a(2, dtype=jnp.uint32)),
         "rng_bits": (
-            lambda k: lax.rng_bit_generator(k, (16,), dtype=jnp.uint32), a(4, dtype=jnp.uint32)
+            lambda k: lax.rng_bit_generator(k, (16,), dtype=jnp.uint32),
+            a(4, dtype=jnp.uint32),
         ),
-        "permutation": (lambda k, x: jax.random.permutation(key_of(k), x), a(2, dtype=jnp.uint32), a(64)),
-        "complex": (
-            lambda x, y: (x * y + 1j).conj().real, *[a(8, 64, dtype=jnp.complex64)] * 2
+        "permutation": (
+            lambda k, x: jax.random.permutation(key_of(k), x),
+            a(2, dtype=jnp.uint32),
+            a(64),
         ),
+        "complex": (lambda x, y: (x * y + 1j).conj().real, *[a(8, 64, dtype=jnp.complex64)] * 2),
         "int4": (lambda x: x.astype(jnp.int4).astype(f32) * 2, a(8, 128)),
         "int4_matmul": (
-            lambda x, w: x @ w.astype(bf16), a(64, 128, dtype=bf16), a(128, 128, dtype=jnp.int4)
+            lambda x, w: x @ w.astype(bf16),
+            a(64, 128, dtype=bf16),
+            a(128, 128, dtype=jnp.int4),
         ),
         "fp8_matmul": (
             lambda x, y: lax.dot(
@@ -124,7 +141,9 @@ def _programs():
         "max_pool": (max_pool, a(2, 16, 16, 8)),
         "max_pool_grad": (jax.grad(lambda x: max_pool(x).sum()), a(2, 16, 16, 8)),
         "dynamic_slice": (
-            lambda x, i, u: lax.dynamic_update_slice(x, u + lax.dynamic_slice(x, (i, 0), (4, 8)), (i, 0)),
+            lambda x, i, u: lax.dynamic_update_slice(
+                x, u + lax.dynamic_slice(x, (i, 0), (4, 8)), (i, 0)
+            ),
             a(64, 8),
             a(dtype=s32),
             a(4, 8),
@@ -132,11 +151,14 @@ def _programs():
         "donated": (lambda x, y: (x + y, y * 2), a(64, 128), a(64, 128)),
         "cholesky": (jnp.linalg.cholesky, a(8, 8)),
         "triangular_solve": (
-            lambda x, b: lax.linalg.triangular_solve(x, b, left_side=True, lower=True), a(8, 8), a(8, 4)
+            lambda x, b: lax.linalg.triangular_solve(x, b, left_side=True, lower=True),
+            a(8, 8),
+            a(8, 4),
         ),
         "qr": (jnp.linalg.qr, a(8, 8)),
         "bitcast_clamp": (
-            lambda x: lax.clamp(1, lax.population_count(lax.bitcast_convert_type(x, s32)), 20), a(64)
+            lambda x: lax.clamp(1, lax.population_count(lax.bitcast_convert_type(x, s32)), 20),
+            a(64),
         ),
         "remat": (jax.grad(jax.checkpoint(lambda x: jnp.sin(jnp.sin(x)).sum())), a(64, 128)),
         "batch_norm": (
@@ -169,7 +191,9 @@ def _collectives(devices):
         "psum_scatter": lambda x: lax.psum_scatter(x, "x", tiled=True),
         "axis_index": lambda x: x + lax.axis_index("x"),
     }
-    spec = jax.ShapeDtypeStruct((size * size * 128,), jnp.float32, sharding=NamedSharding(mesh, P("x")))
+    spec = jax.ShapeDtypeStruct(
+        (size * size * 128,), jnp.float32, sharding=NamedSharding(mesh, P("x"))
+    )
     for name, body in bodies.items():
         mapped = jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"), check_vma=False)
         yield f"collective_{name}", jax.jit(mapped).lower(spec)

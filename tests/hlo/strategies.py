@@ -1,8 +1,8 @@
 """Hypothesis strategies for well-formed HLO modules, and ways to write each of them.
 
-A module is drawn as a small plan; its text is written from the plan, so that the same module can be written
-in every style that people and compilers use: with and without `%`, with and without types before operands,
-with comments, on long and on short lines.
+A module is drawn as a small plan; its text is written from the plan, so that the same module can
+be written in every style that people and compilers use: with and without `%`, with and without
+types before operands, with comments, on long and on short lines.
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ def layouts(draw, rank: int) -> str:
     order = ",".join(map(str, draw(st.permutations(range(rank)))))
     if kind == "plain":
         return f"{{{order}}}"
-    tail = draw(st.sampled_from(["T(8,128)", "T(8,128)(2,1)", "T(256)S(1)", "S(2)", "T(2,128)E(4)S(1)"]))
+    tail = draw(
+        st.sampled_from(["T(8,128)", "T(8,128)(2,1)", "T(256)S(1)", "S(2)", "T(2,128)E(4)S(1)"])
+    )
     return f"{{{order}:{tail if kind == 'tiled' else 'S(1)'}}}"
 
 
@@ -102,7 +104,10 @@ def array_shapes(draw) -> str:
 
 names = st.from_regex(r"[a-z_][a-z0-9_]{0,6}([.-][a-z0-9_]{1,3}){0,2}", fullmatch=True).filter(
     # Words that XLA's lexer takes for something else.
-    lambda name: name not in {"true", "false", "inf", "nan", "maximal", "replicated", "manual", *ELEMENT_TYPES}
+    lambda name: (
+        name
+        not in {"true", "false", "inf", "nan", "maximal", "replicated", "manual", *ELEMENT_TYPES}
+    )
 )
 
 
@@ -124,11 +129,12 @@ def metadata(draw) -> list[str]:
 
 @st.composite
 def computations(draw, name: str, callees: list[str], shape: str, is_entry: bool) -> Computation:
-    """A computation of one array type: parameters, elementwise operations, and calls of `callees`."""
+    """A computation of one array type: parameters, elementwise operations, calls."""
     unique = draw(st.lists(names, min_size=3, max_size=14, unique=True))
     count = draw(st.integers(1, 2)) if is_entry else 1
     planned = [
-        Instruction(unique[number], shape, "parameter", inside=str(number)) for number in range(count)
+        Instruction(unique[number], shape, "parameter", inside=str(number))
+        for number in range(count)
     ]
     for item in unique[count:]:
         known = [other.name for other in planned]
@@ -164,9 +170,7 @@ def plans(draw) -> list[Computation]:
     made: list[Computation] = []
     for name in unique[:-1]:
         made.append(draw(computations(name, [item.name for item in made], shape, is_entry=False)))
-    made.append(
-        draw(computations(unique[-1], [item.name for item in made], shape, is_entry=True))
-    )
+    made.append(draw(computations(unique[-1], [item.name for item in made], shape, is_entry=True)))
     return made
 
 
@@ -180,12 +184,13 @@ def write(plan: list[Computation], style: Style) -> str:
         signature = ""
         if style.signature:
             parameters = ", ".join(
-                f"{item.name}: {shape}" for item in computation.instructions if item.opcode == "parameter"
+                f"{item.name}: {shape}"
+                for item in computation.instructions
+                if item.opcode == "parameter"
             )
             signature = f"({parameters}) -> {shape} "
         parts.append(f"{entry}{_name(computation.name, style)} {signature}{{{end}")
-        for item in computation.instructions:
-            parts.append(_line(item, style))
+        parts += [_line(item, style) for item in computation.instructions]
         tail = f" // {computation.name}" if style.comments else ""
         parts.append(f"}}{tail}{end}{end}")
     return "".join(parts)

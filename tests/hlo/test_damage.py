@@ -16,7 +16,7 @@ TEXT = """HloModule jit_f, is_scheduled=true
 
 ENTRY %main (x: f32[8,128]) -> f32[8,128] {
   %x = f32[8,128]{1,0:T(8,128)} parameter(0), metadata={op_name="x"}
-  %fusion.1 = f32[8,128]{1,0:T(8,128)} fusion(%x), kind=kLoop, calls=%fused, backend_config={"a":{"b":"1"}}
+  %fusion.1 = f32[8,128]{1,0} fusion(%x), kind=kLoop, calls=%fused, backend_config={"a":{"b":"1"}}
   ROOT %copy.2 = f32[8,128]{1,0:T(8,128)} copy(%fusion.1)
 }
 """
@@ -51,7 +51,9 @@ def test_markdown_fences_and_words_around() -> None:
     module = parse_hlo_module(f"Here is what I see:\n\n```text\n{TEXT}```\nAny idea?\n")
     assert names(module) == ALL
     assert "markdown fences were taken out" in module.warnings
-    assert any("2 lines that are no HLO were skipped, the first is line 1" in w for w in module.warnings)
+    assert any(
+        "2 lines that are no HLO were skipped, the first is line 1" in w for w in module.warnings
+    )
 
 
 def test_quoted_mail() -> None:
@@ -59,7 +61,7 @@ def test_quoted_mail() -> None:
     assert names(parse_hlo_module(hurt)) == ALL
 
 
-@pytest.mark.parametrize("width", [60, 80, 100])
+@pytest.mark.parametrize("width", [60, 80, 90])
 def test_wrapped_by_a_terminal(width: int) -> None:
     wrapped = "\n".join(
         line[start : start + width]
@@ -83,7 +85,8 @@ def test_every_cut_keeps_what_is_whole() -> None:
             assert whole == []
             continue
         assert names(module)[: len(whole)] == whole
-        if cut.rstrip().endswith("}\n") is False and not cut.rstrip().endswith("}"):
+        # Where a computation is open, something is missing, and that is told.
+        if cut.count("{") != cut.count("}"):
             assert module.warnings, cut[-60:]
 
 
@@ -115,7 +118,10 @@ def test_missing_operands_are_placeholders() -> None:
     fusion = module.instruction("fusion.1")
     [missing] = fusion.operands
     assert (missing.name, missing.opcode, missing.is_missing, missing.text) == (
-        "x", "missing", True, "%x = opaque[] missing()",
+        "x",
+        "missing",
+        True,
+        "%x = opaque[] missing()",
     )
     assert missing.users == (fusion,)
     assert missing not in module.entry_computation.instructions
@@ -157,7 +163,10 @@ def test_several_modules() -> None:
     two = TEXT + TEXT.replace("jit_f", "jit_g").replace("copy.2", "copy.3") + "\n\n"
     first, second = parse_hlo_modules(two)
     assert (first.name, second.name) == ("jit_f", "jit_g")
-    assert first.text + second.text == two.rstrip("\n") + "\n" or (first.text + second.text).strip() == two.strip()
+    assert (
+        first.text + second.text == two.rstrip("\n") + "\n"
+        or (first.text + second.text).strip() == two.strip()
+    )
     assert second.instruction("copy.3").line == 11
     assert second.text.split("\n")[10].strip() == second.instruction("copy.3").text
     module = parse_hlo_module(two)
@@ -200,15 +209,17 @@ def test_public_oddities_in_detail(cases) -> None:
     assert config.instruction("f1").backend_config == {"fusion_config": {"kind": "__ynn_fusion"}}
     newline = parse_hlo_module((small / "op_name_with_newline_escapes.hlo").read_text())
     assert "\n  batch_group_count=1\n" in newline.instruction("copy.1").metadata.op_name
-    cut = parse_hlo_module(
-        (cases / "qwen3_train_step.tpu.cut_at_2000_lines.hlo.txt").read_text()
-    )
+    cut = parse_hlo_module((cases / "qwen3_train_step.tpu.cut_at_2000_lines.hlo.txt").read_text())
     assert len(names(cut)) > 1500
 
 
 @pytest.mark.parametrize(
     "name",
-    ["scoped_33_operand_fusion_label.txt", "vmem_oom_report_log_prefixed.txt", "vmem_oom_spill_slots.txt"],
+    [
+        "scoped_33_operand_fusion_label.txt",
+        "vmem_oom_report_log_prefixed.txt",
+        "vmem_oom_spill_slots.txt",
+    ],
 )
 def test_what_is_no_module_is_refused(cases, name: str) -> None:
     with pytest.raises(HloParseError):

@@ -94,7 +94,11 @@ def test_protocol_buffers(tmp_path: Path) -> None:
         size >>= 7
     length += bytes([size])
     wrapped = b"\x0a" + length + proto  # an HloProto: its field 1 is the module
-    for name, data in {"m.pb": proto, "h.hlo.pb": wrapped, "h.pb.gz": gzip.compress(wrapped)}.items():
+    for name, data in {
+        "m.pb": proto,
+        "h.hlo.pb": wrapped,
+        "h.pb.gz": gzip.compress(wrapped),
+    }.items():
         path = tmp_path / name
         path.write_bytes(data)
         module = read_hlo(path)
@@ -158,7 +162,10 @@ def test_a_dump_folder_is_listed(dump: Path) -> None:
     assert listed == [
         ("module_0001.jit_f.after_codegen.txt", "module_0001.jit_f", "after_codegen", ""),
         (
-            "module_0001.jit_f.after_optimizations.txt", "module_0001.jit_f", "after_optimizations", "",
+            "module_0001.jit_f.after_optimizations.txt",
+            "module_0001.jit_f",
+            "after_optimizations",
+            "",
         ),
         (
             "module_0002.jit_g.sm_9.0_gpu_after_optimizations.txt",

@@ -1,4 +1,4 @@
-"""One piece of syntax a test: read without a complaint, printed and read again, and as XLA reads it."""
+"""One piece of syntax a test: read without complaint, printed and read again, as XLA reads it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def test_a_difference_is_found(oracle) -> None:
 
 def test_compact_elements_are_instructions() -> None:
     module = parse_hlo_module(
-        "HloModule m\nENTRY e {\n  p = (f32[2], (s32[], f32[3])) parameter(0)\n  a = f32[2] negate(%p#0)\n"
+        "HloModule m\nENTRY e {\n  p = (f32[2], (s32[], f32[3])) parameter(0)\n"
+        "  a = f32[2] negate(%p#0)\n"
         "  b = f32[3] negate(%p#1#1)\n  ROOT t = (f32[2], f32[3]) tuple(a, b)\n}"
     )
     assert module.warnings == ()
@@ -77,7 +78,10 @@ def test_names_may_begin_with_digits() -> None:
 
 
 def test_unknown_attributes_and_opcodes_are_kept() -> None:
-    text = 'ENTRY e {\n  p = f32[2] parameter(0)\n  ROOT q = f32[2] warp-drive(p), speed={ {9}, "x, y" }, to_apply=w\n}'
+    text = (
+        "ENTRY e {\n  p = f32[2] parameter(0)\n"
+        '  ROOT q = f32[2] warp-drive(p), speed={ {9}, "x, y" }, to_apply=w\n}'
+    )
     module = parse_hlo_module(text + "\nw {\n  ROOT p = f32[2] parameter(0)\n}\n")
     root = module.entry_computation.root_instruction
     assert root.attributes == {"speed": '{ {9}, "x, y" }', "to_apply": "w"}

@@ -16,7 +16,7 @@ def module(row_softmax_text: str) -> HloModule:
 def test_module(module: HloModule) -> None:
     assert module.name == "jit_row_softmax"
     assert module.is_scheduled
-    assert list(module.attributes)[0] == "is_scheduled"
+    assert next(iter(module.attributes)) == "is_scheduled"
     layout = module.attributes["entry_computation_layout"]
     assert layout.startswith("{(bf16[1024,512]{1,0:T(8,128)(2,1)})->")
     assert module.entry_computation.is_entry_computation
@@ -98,7 +98,8 @@ def test_lookup_errors_suggest(module: HloModule) -> None:
 
 def test_the_entry_is_searched_first() -> None:
     module = parse_hlo_module(
-        "HloModule m\na {\n  x = f32[] parameter(0)\n}\nENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] negate(x)\n}"
+        "HloModule m\na {\n  x = f32[] parameter(0)\n}\n"
+        "ENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] negate(x)\n}"
     )
     assert module.instruction("x").parent.name == "e"
     assert [item.name for item in module.instructions()] == ["x", "x", "y"]
@@ -106,9 +107,11 @@ def test_the_entry_is_searched_first() -> None:
 
 def test_source_tables() -> None:
     text = (
-        'HloModule m\n\nFileNames\n1 "/a/b \\"c\\".py"\n\nFunctionNames\n1 "<module>"\n2 "f"\n\nFileLocations\n'
+        'HloModule m\n\nFileNames\n1 "/a/b \\"c\\".py"\n\n'
+        'FunctionNames\n1 "<module>"\n2 "f"\n\nFileLocations\n'
         "1 {file_name_id=1 function_name_id=1 line=8 end_line=8 column=7 end_column=29}\n"
-        "2 {file_name_id=1 function_name_id=2 line=4 end_line=5 column=30 end_column=52}\n\nStackFrames\n"
+        "2 {file_name_id=1 function_name_id=2 line=4 end_line=5 column=30 end_column=52}\n\n"
+        "StackFrames\n"
         "1 {file_location_id=1 parent_frame_id=1}\n2 {file_location_id=2 parent_frame_id=2}\n\n\n"
         "ENTRY e {\n  ROOT p = f32[] parameter(0), metadata={stack_frame_id=2}\n}\n"
     )
@@ -124,7 +127,11 @@ def test_source_tables() -> None:
 
 
 def test_metadata_strings_are_unescaped() -> None:
-    text = 'ENTRY e {\n  ROOT p = f32[] parameter(0), metadata={op_type="t" op_name="a\\n\\"b\\"\\x41\\101" source_file="f.py" source_line=3 size_of_generated_code_in_bytes=7}\n}'
+    text = (
+        "ENTRY e {\n  ROOT p = f32[] parameter(0),"
+        ' metadata={op_type="t" op_name="a\\n\\"b\\"\\x41\\101"'
+        ' source_file="f.py" source_line=3 size_of_generated_code_in_bytes=7}\n}'
+    )
     metadata = parse_hlo_module(text).entry_computation.root_instruction.metadata
     assert metadata.op_name == 'a\n"b"AA'
     assert (metadata.op_type, metadata.source_file, metadata.source_line) == ("t", "f.py", 3)
@@ -134,7 +141,8 @@ def test_metadata_strings_are_unescaped() -> None:
 def test_backend_config_as_string_and_as_text() -> None:
     text = (
         'ENTRY e {\n  p = f32[] parameter(0), backend_config="{\\"a\\": [1]}"\n'
-        '  q = f32[] negate(p), backend_config="not json"\n  ROOT r = f32[] negate(q), backend_config={a = 1 : i64}\n}'
+        '  q = f32[] negate(p), backend_config="not json"\n'
+        "  ROOT r = f32[] negate(q), backend_config={a = 1 : i64}\n}"
     )
     p, q, r = parse_hlo_module(text).entry_computation.instructions
     assert p.backend_config == {"a": [1]}

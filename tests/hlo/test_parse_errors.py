@@ -21,12 +21,24 @@ def error_of(text: str) -> HloParseError:
     [
         ("p = f32[2] parameter(0)", "p = f32[2] parameter", 4, 14, "an opcode and its operands"),
         ("p = f32[2] parameter(0)", "p f32[2] parameter(0)", 4, 5, "expected '='"),
-        ("p = f32[2] parameter(0)", "p = f32[2] parameter(0) , ,a=1", 4, 29, "expected an attribute"),
+        (
+            "p = f32[2] parameter(0)",
+            "p = f32[2] parameter(0) , ,a=1",
+            4,
+            29,
+            "expected an attribute",
+        ),
         ("p = f32[2] parameter(0)", "p = ??? parameter(0)", 4, 7, "a shape or an opcode"),
         ("negate(p)\n}", "negate(p), a=(\nx {\n y = f32[] parameter(0)\n}", 5, 32, "never closed"),
         ("HloModule m", "HloModule m, =", 1, 13, "expected an attribute of the module"),
         ("HloModule m", "HloModule ,", 1, 11, "the name of the module"),
-        ("  p = f32[2] parameter(0)\n  ROOT q = f32[2] negate(p)\n", "", 4, 1, "needs an instruction"),
+        (
+            "  p = f32[2] parameter(0)\n  ROOT q = f32[2] negate(p)\n",
+            "",
+            4,
+            1,
+            "needs an instruction",
+        ),
     ],
 )
 def test_the_place_is_right(old: str, new: str, line: int, column: int, words: str) -> None:
@@ -46,7 +58,9 @@ def test_long_lines_are_shown_through_a_window() -> None:
     assert error.excerpt[error.caret :] == "!"
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "hello", "{}", "HloModule m", "HloModule m\n\n// nothing\n", "}"])
+@pytest.mark.parametrize(
+    "text", ["", "\n\n", "hello", "{}", "HloModule m", "HloModule m\n\n// nothing\n", "}"]
+)
 def test_what_holds_no_computation(text: str) -> None:
     assert str(error_of(text))
 
@@ -54,8 +68,8 @@ def test_what_holds_no_computation(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "module @jit_f attributes {mhlo.num_partitions = 1 : i32} {\n  func.func public @main() {\n  }\n}\n",
-        '#loc = loc(unknown)\nmodule {\n  %0 = stablehlo.add %a, %b : tensor<2xf32>\n}\n',
+        "module @jit_f attributes {mhlo.x = 1 : i32} {\n  func.func public @main() {\n  }\n}\n",
+        "#loc = loc(unknown)\nmodule {\n  %0 = stablehlo.add %a, %b : tensor<2xf32>\n}\n",
         "func.func @main(%arg0: tensor<f32>) -> tensor<f32> {\n  return %arg0 : tensor<f32>\n}\n",
     ],
 )

@@ -19,7 +19,7 @@ STARTED = "started = {name.partition('.')[0] for name in sys.modules}"
 
 
 def foreign_modules(extra: str = "") -> list[str]:
-    """Import the reader in a fresh process; return the modules of other packages that came with it."""
+    """Import the reader in a fresh process; return the other packages that came with it."""
     code = CODE.format(before=f"{STARTED}\n{extra}")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.split()

@@ -74,7 +74,8 @@ def test_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "f32", "f32[", "f32[2,]", "f32[x]", "(f32[2]", "f32[2]{0", "f32[2]{0:Q!}", "f32[2] x"]
+    "text",
+    ["", "f32", "f32[", "f32[2,]", "f32[x]", "(f32[2]", "f32[2]{0", "f32[2]{0:Q!}", "f32[2] x"],
 )
 def test_what_is_no_shape(text: str) -> None:
     with pytest.raises(HloParseError):
