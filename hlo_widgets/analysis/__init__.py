@@ -19,7 +19,9 @@ from hlo_widgets.analysis.calls import (
     fused_computation,
     parameter_bindings,
     trivial_reducer,
+    tuple_index,
 )
+from hlo_widgets.analysis.control_flow import is_control_flow, is_run
 from hlo_widgets.analysis.cost import NO_ESTIMATE, CostEstimate, cost_estimate
 from hlo_widgets.analysis.execution import (
     ExecutedComputation,
@@ -45,7 +47,9 @@ __all__ = [
     "done_of",
     "executed_computations",
     "fused_computation",
+    "is_control_flow",
     "is_memory_move",
+    "is_run",
     "is_work",
     "layout_words",
     "memory_space_words",
@@ -58,6 +62,7 @@ __all__ = [
     "target_platform",
     "trip_count",
     "trivial_reducer",
+    "tuple_index",
     "vmem_use",
     "work_instructions",
     "wrapped_opcode",

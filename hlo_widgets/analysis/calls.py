@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from hlo_widgets.analysis.async_pairs import pair_members, wrapped_opcode
 from hlo_widgets.hlo import HloComputation, HloInstruction
 
-__all__ = ["binds_operands", "fused_computation", "parameter_bindings", "trivial_reducer"]
+__all__ = [
+    "binds_operands",
+    "fused_computation",
+    "parameter_bindings",
+    "trivial_reducer",
+    "tuple_index",
+]
 
 # The parameters of what these call are their operands. A reduce hands over elements instead.
 _BINDING = frozenset({"fusion", "call", "while", "conditional", "async"})
@@ -75,3 +81,10 @@ def _base(caller: HloInstruction) -> str:
     if caller.opcode == "async-start":
         return "async"
     return wrapped_opcode(caller)
+
+
+def tuple_index(element: HloInstruction) -> int | None:
+    """Return which element of a tuple a get-tuple-element reads; None where the text is damaged."""
+    text = element.attributes.get("index", "")
+    # Nine digits are more than any tuple has elements, and few enough for int() to be quick.
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else None

@@ -1,17 +1,13 @@
-"""Which computations a run of the module steps through, and how often.
-
-A computation is run as the entry, or because control flow in one that is run calls it. Bodies of
-fusions and the small functions of reductions, sorts and scatters are not stepped through: they say
-what one instruction computes.
-"""
+"""Which computations a run of the module steps through, and how often: see `control_flow`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hlo_widgets.analysis.control_flow import is_control_flow
 from hlo_widgets.analysis.loops import trip_count
-from hlo_widgets.analysis.work import CONTROL_FLOW, is_work
+from hlo_widgets.analysis.work import does_work
 from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule
 
 __all__ = ["ExecutedComputation", "executed_computations", "work_instructions"]
@@ -60,7 +56,7 @@ def executed_computations(module: HloModule) -> tuple[ExecutedComputation, ...]:
 def work_instructions(module: HloModule) -> Iterator[HloInstruction]:
     """Yield the instructions of a run that do work: the rows of the cost table, in its order."""
     for executed in executed_computations(module):
-        yield from filter(is_work, executed.computation.instructions)
+        yield from filter(does_work, executed.computation.instructions)
 
 
 _Calls = list[tuple[HloComputation, int | None]]
@@ -90,15 +86,16 @@ def _calls_of(computation: HloComputation) -> _Calls:
     return [
         call
         for instruction in computation.instructions
-        if instruction.opcode in CONTROL_FLOW
+        if is_control_flow(instruction)
         for call in _calls_by(instruction)
     ]
 
 
 def _calls_by(instruction: HloInstruction) -> Iterator[tuple[HloComputation, int | None]]:
-    if instruction.opcode != "while":
+    what = instruction.opcode.removesuffix("-start")
+    if what != "while":
         # One branch of a conditional runs, and the text does not say which.
-        times = None if instruction.opcode == "conditional" else 1
+        times = None if what == "conditional" else 1
         yield from ((callee, times) for callee in instruction.called_computations)
         return
     trips = trip_count(instruction)

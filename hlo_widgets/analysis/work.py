@@ -3,21 +3,21 @@
 An instruction does work when the device spends time in it on behalf of the program's values. Values
 that are only named, regrouped or read as another shape cost nothing; control flow is made of the
 instructions in its bodies, which are counted there; and of an asynchronous pair the start stands
-for both halves.
+for the whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hlo_widgets.analysis.async_pairs import is_memory_move
+from hlo_widgets.analysis.control_flow import is_control_flow, is_run
 from hlo_widgets.hlo import HloInstruction
+from hlo_widgets.hlo import opcode as opcodes
 
-__all__ = ["CONTROL_FLOW", "NO_WORK", "NO_WORK_CUSTOM_CALLS", "is_work"]
+__all__ = ["NO_WORK", "NO_WORK_CUSTOM_CALLS", "does_work", "is_work"]
 
-# Instructions whose called computations are run; their instructions get the rows.
-CONTROL_FLOW = frozenset({"while", "conditional", "call", "async-start"})
-
-# Every opcode that does no work, with the reason.
+# Every opcode that does no work beside control flow and parts of pairs, with the reason.
 NO_WORK: Mapping[str, str] = {
     "parameter": "a value that is handed in",
     "constant": "a value that the program carries",
@@ -32,16 +32,8 @@ NO_WORK: Mapping[str, str] = {
     "replica-id": "a number that the device knows",
     "get-dimension-size": "a number that the shape knows",
     "set-dimension-size": "marks a shape",
-    "async-update": "stands between the halves of an asynchronous pair",
     "missing": "stands for an operand that the text does not define",
-    **dict.fromkeys(CONTROL_FLOW, "its bodies' instructions are counted"),
 }
-
-# Starts of moves between memories: they run beside the work and carry no estimate. Collectives and
-# other asynchronous work (all-gather-start, fusion-start, custom-call-start, send) do get a row.
-_MEMORY_MOVES = frozenset(
-    {"copy-start", "slice-start", "dynamic-slice-start", "dynamic-update-slice-start"}
-)
 
 # Custom calls that stand for no code: they give a buffer a place or tell the compiler something.
 NO_WORK_CUSTOM_CALLS = frozenset(
@@ -62,13 +54,22 @@ def is_work(instruction: HloInstruction) -> bool:
     """Tell whether `instruction` does work of its own and gets a row in the cost table.
 
     Args:
-        instruction: An instruction of a computation that is run (see `executed_computations`); of
-            an instruction inside a fusion the answer says nothing, as the fusion does its work.
+        instruction: Any instruction. One inside a fusion, a reducer or a comparator does no work
+            of its own: the figures are those of the instruction that calls it.
     """
+    return does_work(instruction) and is_run(instruction.parent)
+
+
+def does_work(instruction: HloInstruction) -> bool:
+    """Tell the same of an instruction whose computation is known to be run."""
     opcode = instruction.opcode
-    if opcode in NO_WORK or opcode in _MEMORY_MOVES or opcode.endswith("-done"):
+    if opcode in NO_WORK or is_control_flow(instruction):
         return False
     if opcode == "custom-call":
         target = instruction.attributes.get("custom_call_target", "").strip('"')
         return target not in NO_WORK_CUSTOM_CALLS
-    return True
+    if opcodes.async_base(opcode) is None:
+        return True
+    # Moves between memories run beside the work and carry no estimate. Collectives and other
+    # asynchronous work (all-gather-start, fusion-start, custom-call-start, send) do get a row.
+    return opcodes.is_async_start(opcode) and not is_memory_move(instruction)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hlo_widgets.analysis import executed_computations, is_work, trip_count
+from hlo_widgets.analysis import executed_computations, is_work, trip_count, work_instructions
 from hlo_widgets.hlo import parse_hlo_module
 
 # A loop as a TPU compiler leaves it: no known_trip_count, a copied counter, a limit in the tuple.
@@ -230,8 +230,23 @@ ENTRY %main (x: f32[4]) -> f32[4] {
         ("slice-start(%p)", False),
         ("all-gather-start(%p)", True),
         ("all-gather-done(%p)", False),
+        ("async-start(%p)", False),
+        ("async-update(%p)", False),
         ("async-done(%p)", False),
+        ("call-start(%p)", False),
+        ("call-update(%p)", False),
+        ("call-done(%p)", False),
+        ("custom-call-start(%p)", True),
+        ("custom-call-update(%p)", False),
+        ("custom-call-done(%p)", False),
+        ("dynamic-update-slice-start(%p)", False),
+        ("send(%p)", True),
+        ("send-done(%p)", False),
         ("fusion-start(%p)", True),
+        ("fusion-update(%p)", False),
+        ("dynamic-update-slice(%p)", True),
+        ("call(%p)", False),
+        ("while(%p)", False),
         ("copy(%p)", True),
         ("dot(%p, %p)", True),
         ("an-opcode-of-next-year(%p)", True),
@@ -247,3 +262,23 @@ ENTRY %e (p: f32[4]) -> f32[4] {{
 }}
 """
     assert is_work(parse_hlo_module(text).instruction("i")) is work
+
+
+def test_a_call_that_runs_beside_others_is_stepped_through():
+    text = CALLS.replace("BRANCH", "").replace("async-", "call-")
+    text = text.replace("calls=%w", "to_apply=%w")
+    assert "call-start(%two), to_apply=%wrapped" in text
+    assert counts(text) == {"main": 1, "twice": 2, "wrapped": 1}
+    assert [i.name for i in work_instructions(parse_hlo_module(text))] == ["total", "fusion", "wc"]
+
+
+def test_only_what_is_run_has_figures_of_its_own():
+    module = parse_hlo_module(CALLS.replace("BRANCH", ""))
+    # The last three are in a fusion, in a reducer, and in a computation that nothing calls.
+    work = {name: is_work(module.instruction(name)) for name in ("fusion", "wc", "n", "sum", "rc")}
+    assert work == {"fusion": True, "wc": True, "n": False, "sum": False, "rc": False}
+
+
+def test_a_call_inside_a_fusion_is_a_part_of_the_fusion():
+    text = CALLS.replace("BRANCH", "").replace("negate(%p)", "call(%p), to_apply=%right")
+    assert not is_work(parse_hlo_module(text).instruction("rc"))
