@@ -5,6 +5,7 @@ The tree, with the built-in that each error can also be caught as::
     HloWidgetsError
     ├── HloParseError (ValueError)            text that is not HLO, with the place
     ├── HloFileError (ValueError)             a file or folder that cannot be read as HLO, and why
+    ├── DecisionFileError (ValueError)        a file that holds no fusion decisions that can be read, and why
     ├── HloLookupError (KeyError)             no such instruction or computation
     ├── UnknownCaptureError (KeyError)        a capture that this package does not carry
     ├── UnknownTargetError (ValueError)       a target name nobody knows
@@ -20,11 +21,17 @@ Facts are attributes; the message is built from them.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hlo_widgets.analysis.memory_report import MemoryReport
 
 __all__ = [
     "CompileError",
     "CompileTimeoutError",
+    "DecisionFileError",
     "DrawingError",
     "HloFileError",
     "HloLookupError",
@@ -87,6 +94,23 @@ class HloFileError(HloWidgetsError, ValueError):
 
     def __str__(self) -> str:
         return f"cannot read {self.path}: {self.reason}"
+
+
+class DecisionFileError(HloWidgetsError, ValueError):
+    """A file or folder from which no fusion decisions can be read, or that is not safe to read.
+
+    Attributes:
+        path: The file or folder.
+        reason: What is wrong with it and, where one is known, what to do.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"cannot read fusion decisions from {self.path}: {self.reason}"
 
 
 class HloLookupError(HloWidgetsError, KeyError):
@@ -185,6 +209,17 @@ class CompileError(HloWidgetsError, RuntimeError):
         self.target = target
         self.reason = reason
         self.log = log
+
+    @functools.cached_property
+    def memory_report(self) -> MemoryReport | None:
+        """What the compiler said about a memory that was too small, as a table.
+
+        `None` where the error is about something else.
+        """
+        # Only for whoever asks: this module is the lowest; pyproject.toml names the exception.
+        from hlo_widgets.analysis.memory_report import read_memory_report
+
+        return read_memory_report(self.reason)
 
     def __str__(self) -> str:
         message = f"compiling for {self.target!r} failed: {self.reason}"

@@ -31,6 +31,11 @@ from hlo_widgets.analysis.execution import (
 from hlo_widgets.analysis.layout import layout_words
 from hlo_widgets.analysis.loops import trip_count
 from hlo_widgets.analysis.memory import VmemUse, memory_space_words, vmem_use
+from hlo_widgets.analysis.memory_report import (
+    MemoryAllocation,
+    MemoryReport,
+    read_memory_report,
+)
 from hlo_widgets.analysis.platforms import module_platform, target_platform
 from hlo_widgets.analysis.sources import source_line, source_text
 from hlo_widgets.analysis.work import is_work
@@ -39,6 +44,8 @@ __all__ = [
     "NO_ESTIMATE",
     "CostEstimate",
     "ExecutedComputation",
+    "MemoryAllocation",
+    "MemoryReport",
     "VmemUse",
     "binds_operands",
     "config_fields",
@@ -56,6 +63,7 @@ __all__ = [
     "module_platform",
     "pair_members",
     "parameter_bindings",
+    "read_memory_report",
     "source_line",
     "source_text",
     "start_of",
