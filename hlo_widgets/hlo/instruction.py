@@ -121,6 +121,10 @@ class HloInstruction:
             details.shape = parse_shape(text)
         return details.shape
 
+    def keep_shape(self, shape: Shape) -> None:
+        """Keep a shape that was inferred, so that it is not inferred again."""
+        self._read().shape = shape
+
     @property
     def shape_text(self) -> str:
         """The shape as written, or as inferred where the text has none."""

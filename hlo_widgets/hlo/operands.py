@@ -74,7 +74,9 @@ def _instruction_in_place(
     draft: ComputationDraft, piece: str, statement: Statement, depth: int
 ) -> HloInstruction:
     """Make the instruction that is written where its value is read, as in `add(negate(x), y)`."""
-    operands = resolve_operands(draft, statement.operands, depth + 1)
+    # What stands in the parentheses of these is no operand.
+    has_operands = statement.opcode not in {"parameter", "constant", "iota"}
+    operands = resolve_operands(draft, statement.operands, depth + 1) if has_operands else []
     name = draft.unused_name(f"{statement.opcode}.anon")
     instruction = draft.synthetic(name, statement.opcode, f"%{name} = {piece.strip()}")
     draft.set_operands(instruction, operands)

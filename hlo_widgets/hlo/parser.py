@@ -140,7 +140,8 @@ def _read_header(module: HloModule, start: int) -> int:
     name = NAME.match(source, header.end())
     if name is None:
         raise parse_error(source, header.end(), "expected the name of the module")
-    module.name = name[1]
+    # XLA's lexer lets a colon end a name, and old texts have one.
+    module.name = name[1].rstrip(":") or name[1]
     first = position = name.end()
     while True:
         comma = skip_space(source, position)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hlo_widgets.errors import HloParseError
+from hlo_widgets.hlo import parse_hlo_module
 from hlo_widgets.hlo.shape import Layout, Shape, Tile, parse_shape
 
 
@@ -87,3 +88,46 @@ def test_deep_tuples_do_not_recurse() -> None:
     shape = parse_shape("(" * depth + "f32[2]" + ")" * depth)
     assert shape.byte_size == 8
     assert str(shape).count("(") == depth
+
+
+def test_long_chains_without_shapes_are_inferred_once() -> None:
+    lines = "".join(f"  x{n + 1} = add(x{n}, x{n})\n" for n in range(3_000))
+    module = parse_hlo_module(f"ENTRY e {{\n  x0 = f32[2] parameter(0)\n{lines}}}\n")
+    assert str(module.entry_computation.root_instruction.shape) == "f32[2]"
+
+
+def test_circles_without_shapes_end() -> None:
+    module = parse_hlo_module("ENTRY e {\n  a = negate(b)\n  b = abs(a)\n}\n")
+    assert str(module.instruction("a").shape) == "opaque[]"
+
+
+@pytest.mark.parametrize(
+    ("line", "shape"),
+    [
+        ("complex(a, a)", "c64[2,10]"),
+        ("real(complex(a, a))", "f32[2,10]"),
+        ("clamp(z, a, z)", "f32[2,10]{1,0}"),
+        ("dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "f32[2,3]"),
+        ("reduce(a, z), dimensions={0}", "f32[10]"),
+        ("reduce(a, a, z, z), dimensions={0}", "(f32[10], f32[10])"),
+        ("concatenate(a, a), dimensions={1}", "f32[2,20]"),
+        ("concatenate(a, a), dimensions={7}", "opaque[]"),
+        ("pad(a, z), padding=1_2x0_0_1", "f32[5,19]"),
+        ("pad(a, z), padding=1_2", "opaque[]"),
+        ("set-dimension-size(a, z), dimensions={0}", "f32[<=2,10]{1,0}"),
+        ("transpose(a), dimensions={1,0}", "f32[10,2]{0,1}"),
+        ("transpose(a), dimensions={1}", "opaque[]"),
+        ("get-tuple-element(tuple(a, z)), index=1", "f32[]"),
+        ("get-tuple-element(tuple(a, z)), index=2", "opaque[]"),
+        ("get-dimension-size(a), dimensions={0}", "s32[]"),
+        ("after-all()", "token[]"),
+        ("custom-call(a)", "opaque[]"),
+    ],
+)
+def test_inference(line: str, shape: str) -> None:
+    module = parse_hlo_module(
+        "ENTRY e {\n  a = f32[2,10]{1,0} parameter(0)\n  b = f32[10,3] parameter(1)\n"
+        f"  z = f32[] constant(0)\n  ROOT x = {line}\n}}\n"
+    )
+    found = module.entry_computation.root_instruction.shape
+    assert str(found) == shape or found.to_string(with_layout=False) == shape
