@@ -152,10 +152,9 @@ def _is_hlo_text(text: str) -> bool:
 
 def _ids_to_open(module: HloModule, name: str) -> frozenset[str]:
     """Return the id of an instruction and of everything that it lies in."""
-    from hlo_widgets.graph.paths import id_of, surrounding_ids
+    from hlo_widgets.graph.paths import resolve, surrounding_ids
 
-    instruction = module.instruction(name.rpartition("/")[2])
-    node_id = id_of(module.entry_computation, instruction)
+    node_id = resolve(module.entry_computation, name)
     if node_id is None:
-        raise HloLookupError("instruction that a graph can show called", name)
+        raise HloLookupError("instruction that a graph can show and that is called", name)
     return frozenset({node_id}) | surrounding_ids(node_id)

@@ -22,7 +22,7 @@ from hlo_widgets.errors import DrawingError
 from hlo_widgets.graph import Graph, graph_to_dot
 from hlo_widgets.graph.dot import dot_names
 
-__all__ = ["Box", "Layout", "lay_out", "layout_program", "render_dot"]
+__all__ = ["Layout", "Rectangle", "lay_out", "layout_program", "render_dot"]
 
 PROGRAM_VARIABLE = "HLO_WIDGETS_DOT"
 
@@ -31,7 +31,7 @@ TIME_LIMIT_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
-class Box:
+class Rectangle:
     """Where one node or cluster lies, in points, origin at the top left of the picture."""
 
     x: float
@@ -54,7 +54,7 @@ class Layout:
 
     width: float
     height: float
-    boxes: dict[str, Box]
+    boxes: dict[str, Rectangle]
     edges: list[tuple[str, tuple[float, float] | None]]
 
 
@@ -138,10 +138,12 @@ def _read_layout(graph: Graph, answer: dict[str, Any]) -> Layout:
     _, _, width, height = _numbers(answer["bb"])
     boxes = {}
     objects = {item["name"]: item for item in answer.get("objects", ())}
-    for node_id, name in dot_names(graph).items():
-        item = objects.get(name)
+    names = dot_names(graph)
+    ids = [node.id for node in graph.all_nodes()] + [frame.id for frame in graph.all_clusters()]
+    for node_id in ids:
+        item = objects.get(names[node_id])
         if item is not None and ("pos" in item or "bb" in item):
-            boxes[node_id] = _box(item, height)
+            boxes[node_id] = _rectangle(item, height)
     by_id = {edge["id"]: edge for edge in answer.get("edges", ())}
     edges = [_edge(by_id[f"e{number}"], height) for number in range(len(graph.edges))]
     return Layout(width, height, boxes, edges)
@@ -151,13 +153,13 @@ def _numbers(text: str) -> list[float]:
     return [float(number) for number in text.split(",")]
 
 
-def _box(item: dict[str, Any], height: float) -> Box:
+def _rectangle(item: dict[str, Any], height: float) -> Rectangle:
     if "bb" in item:
         left, bottom, right, top = _numbers(item["bb"])
-        return Box(left, height - top, right - left, top - bottom)
+        return Rectangle(left, height - top, right - left, top - bottom)
     x, y = _numbers(item["pos"])
     wide, high = float(item["width"]) * 72, float(item["height"]) * 72
-    return Box(x - wide / 2, height - y - high / 2, wide, high)
+    return Rectangle(x - wide / 2, height - y - high / 2, wide, high)
 
 
 def _edge(item: dict[str, Any], height: float) -> tuple[str, tuple[float, float] | None]:

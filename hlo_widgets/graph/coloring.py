@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 
-from hlo_widgets.analysis import cost_estimate, is_work, work_instructions
+from hlo_widgets.analysis import (
+    cost_estimate,
+    executed_computations,
+    is_work,
+    memory_space_words,
+    pair_members,
+)
 from hlo_widgets.graph.model import Graph, LegendEntry
 from hlo_widgets.graph.style import SCALE_COLORS, STYLES, style_key
-from hlo_widgets.hlo import HloInstruction, HloModule
+from hlo_widgets.hlo import HloInstruction, HloModule, Shape
 
 __all__ = ["Coloring"]
 
-_MEMORY_STYLES = {0: "hbm", 1: "vmem"}
+_MEMORY_STYLES = {"VMEM": "vmem"}
 _NOT_IN_LEGEND = frozenset({"note"})
 
 
@@ -20,26 +27,27 @@ class Coloring:
     """Colours of the instructions of one module.
 
     Args:
-        module: The module; its cycles are added up on first use.
+        module: The module; its cycles are read on first use.
+        platform: "tpu", "gpu" or "cpu": whose memory spaces these are; None where nobody knows.
     """
 
-    def __init__(self, module: HloModule) -> None:
+    def __init__(self, module: HloModule, platform: str | None) -> None:
         self._module = module
-        self._most_cycles: int | None = None
+        self._platform = platform
 
     def color(self, instruction: HloInstruction, color_by: str) -> tuple[str, float | None]:
         """Return the style key and, in the cycles mode, the position on the scale from 0 to 1."""
         if color_by == "memory":
-            return _MEMORY_STYLES.get(_output_memory(instruction), "other_memory"), None
+            return self._memory_style(instruction), None
         if color_by == "cycles":
             return self._on_scale(instruction)
         return style_key(instruction), None
 
     def costliest(self, instructions: Iterable[HloInstruction]) -> HloInstruction | None:
-        """Return the instruction with the most estimated cycles, None when none has a figure."""
-        known = [(_cycles(instruction) or 0, instruction) for instruction in instructions]
-        most = max(known, key=lambda pair: pair[0], default=(0, None))
-        return most[1] if most[0] else None
+        """Return the one with the most cycles in a run, None when none has a figure."""
+        known = {one: self._cycles.get(pair_members(one)[0], 0) for one in instructions}
+        most = max(known, key=lambda one: known[one], default=None)
+        return most if most is not None and known[most] else None
 
     def legend(self, graph: Graph, color_by: str) -> tuple[LegendEntry, ...]:
         """Return the styles that a picture uses, in the order of `STYLES`."""
@@ -49,22 +57,31 @@ class Coloring:
             return _scale_legend()
         return tuple(LegendEntry(key, STYLES[key].meaning) for key in STYLES if key in used)
 
+    @cached_property
+    def _cycles(self) -> Mapping[HloInstruction, int]:
+        return run_cycles(self._module)
+
+    @cached_property
+    def _most_cycles(self) -> int:
+        return max(self._cycles.values(), default=1)
+
     def _on_scale(self, instruction: HloInstruction) -> tuple[str, float | None]:
-        cycles = _cycles(instruction)
-        if cycles is None:
-            return "unknown", None
-        if self._most_cycles is None:
-            self._most_cycles = max(
-                (_cycles(instruction) or 0 for instruction in work_instructions(self._module)),
-                default=0,
-            )
-        return "scale", cycles / max(self._most_cycles, 1)
+        cycles = self._cycles.get(pair_members(instruction)[0])
+        return ("unknown", None) if cycles is None else ("scale", cycles / self._most_cycles)
+
+    def _memory_style(self, instruction: HloInstruction) -> str:
+        spaces = output_memory_spaces(instruction.shape)
+        if len(spaces) > 1:
+            return "several_memories"
+        space = spaces[0] if spaces else 0
+        words = memory_space_words(space, self._platform)
+        return _MEMORY_STYLES.get(words, "other_memory" if space else "hbm")
 
 
 def _scale_legend() -> tuple[LegendEntry, ...]:
     steps = len(SCALE_COLORS["light"])
     bounds = [100 * step // steps for step in range(steps + 1)]
-    of_what = " % of the costliest op's cycles"
+    of_what = " % of the costliest op's cycles in a run"
     scale = [
         LegendEntry("scale", f"{low} to {high}{of_what if high == 100 else ''}", low / 100)
         for low, high in itertools.pairwise(bounds)
@@ -72,12 +89,16 @@ def _scale_legend() -> tuple[LegendEntry, ...]:
     return (*scale, LegendEntry("unknown", STYLES["unknown"].meaning))
 
 
-def _cycles(instruction: HloInstruction) -> int | None:
-    return cost_estimate(instruction).estimated_cycles if is_work(instruction) else None
+def run_cycles(module: HloModule) -> Mapping[HloInstruction, int]:
+    cycles: dict[HloInstruction, int] = {}
+    for executed in executed_computations(module):
+        for instruction in executed.computation.instructions:
+            if executed.trip_count is not None and is_work(instruction):
+                estimate = cost_estimate(instruction).estimated_cycles
+                if estimate is not None:
+                    cycles[instruction] = estimate * executed.trip_count
+    return cycles
 
 
-def _output_memory(instruction: HloInstruction) -> int:
-    shape = instruction.shape
-    while shape.is_tuple and shape.tuple_shapes:
-        shape = shape.tuple_shapes[0]
-    return shape.memory_space
+def output_memory_spaces(shape: Shape) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(leaf.memory_space for leaf in shape.leaves()))

@@ -19,6 +19,7 @@ QUICK_FROM_NODES = 160
 """Views with more nodes are laid out with the quick settings: many times faster, more crossings."""
 
 _FONT = "Arimo"  # Metrics of Arial and Liberation Sans, so that browsers draw what was measured.
+_IN_CLUSTER = "inside "
 _QUICK = {
     "nslimit": "2",
     "nslimit1": "2",
@@ -61,11 +62,17 @@ def graph_to_dot(graph: Graph, theme: str = "light") -> str:
 
 
 def dot_names(graph: Graph) -> dict[str, str]:
-    """Return the DOT name of every node and cluster, by its id in the picture."""
+    """Return the DOT name of every node and cluster, by its id in the picture.
+
+    Also, after `_IN_CLUSTER`, the name of one node inside each cluster.
+    """
     names = {node.id: f"n{number}" for number, node in enumerate(graph.all_nodes())}
-    names.update(
-        {cluster.id: f"cluster_{number}" for number, cluster in enumerate(graph.all_clusters())}
-    )
+    clusters = list(graph.all_clusters())
+    names.update({cluster.id: f"cluster_{number}" for number, cluster in enumerate(clusters)})
+    for cluster in reversed(clusters):  # inner before outer
+        inside = [*(node.id for node in cluster.nodes)]
+        inside += [_IN_CLUSTER + inner.id for inner in cluster.clusters]
+        names[_IN_CLUSTER + cluster.id] = names[inside[0]]
     return names
 
 
@@ -81,6 +88,7 @@ def colors_of(style: str, fill_share: float | None, theme: str) -> tuple[str, st
 def _graph_attributes(graph: Graph, theme: str) -> dict[str, str]:
     attributes = {
         "bgcolor": "#ffffff" if theme == "light" else "#1b1e21",
+        "compound": "true",
         "ranksep": "0.35",
         "nodesep": "0.25",
     }
@@ -113,7 +121,7 @@ def _write_node(dot: graphviz.Digraph, node: Node, names: dict[str, str], theme:
 def _write_cluster(
     dot: graphviz.Digraph, cluster: Cluster, names: dict[str, str], theme: str
 ) -> None:
-    fill, stroke, _ = colors_of(cluster.style, None, theme)
+    fill, stroke, _ = colors_of(cluster.style, cluster.fill_share, theme)
     with dot.subgraph(name=names[cluster.id]) as inner:
         inner.attr(
             label=_label(cluster.lines),
@@ -137,4 +145,11 @@ def _write_edge(dot: graphviz.Digraph, edge: Edge, number: int, names: dict[str,
     attributes = {"id": f"e{number}", **_EDGE_STYLES[edge.kind]}
     if edge.label:
         attributes["headlabel"] = graphviz.escape(edge.label)
-    dot.edge(names[edge.tail], names[edge.head], **attributes)
+    if edge.element:
+        attributes["taillabel"] = graphviz.escape(f"[{edge.element}]")
+    head = names[edge.head]
+    if head.startswith("cluster_"):
+        # DOT joins nodes only: the arrow aims at a node inside and is cut at the frame.
+        attributes["lhead"] = head
+        head = names[_IN_CLUSTER + edge.head]
+    dot.edge(names[edge.tail], head, **attributes)

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from hlo_widgets.analysis import (
     cost_estimate,
+    fused_computation,
+    is_memory_move,
     is_work,
     memory_space_words,
     module_platform,
+    pair_members,
+    start_of,
     trip_count,
+    trivial_reducer,
+    tuple_index,
     vmem_use,
     work_instructions,
+    wrapped_opcode,
 )
-from hlo_widgets.graph.folding import async_start_of, trivial_reducer
+from hlo_widgets.graph.style import fusion_kind
 from hlo_widgets.hlo import HloInstruction, HloModule, Shape
 
 __all__ = ["Labels", "bytes_in_words", "one_line"]
@@ -51,36 +58,33 @@ class Labels:
     """Writes the labels of one module's instructions.
 
     Args:
-        module: The module; which platform it is for decides the words for memory spaces.
+        module: The module.
+        platform: "tpu", "gpu" or "cpu", for the words of memory spaces; None lets the text decide.
+
+    Attributes:
+        platform: The platform in use; None where nobody knows.
     """
 
-    def __init__(self, module: HloModule) -> None:
-        self._platform = module_platform(module)
+    def __init__(self, module: HloModule, platform: str | None = None) -> None:
+        self.platform = platform or module_platform(module)
         # Where no instruction has a figure, as before code generation, it need not say so in each.
         self._has_figures = any(
             cost_estimate(instruction).estimated_cycles is not None
             for instruction in work_instructions(module)
         )
 
-    def box(self, instruction: HloInstruction, *, in_body: bool) -> tuple[str, ...]:
-        """Return the lines of the box of an instruction, the first one its name.
+    def lines(self, instruction: HloInstruction, *, in_body: bool) -> tuple[str, ...]:
+        """Return the lines of the node of an instruction, the first one its name.
 
         Args:
-            instruction: What the box stands for.
+            instruction: What the node stands for.
             in_body: Whether it stands in the body of a fusion, where no op has figures of its own.
         """
         lines = [one_line(instruction.name, LONGEST_NAME)]
         what = self._what_it_does(instruction)
         if what != instruction.opcode or not instruction.name.startswith(instruction.opcode):
             lines.append(one_line(what))
-        if instruction.opcode == "while":
-            runs = trip_count(instruction)
-            lines.append("number of runs not known" if runs is None else f"runs {runs:,} times")
-        elif instruction.opcode == "fusion":
-            count = sum(len(body.instructions) for body in instruction.called_computations)
-            lines.append(f"{count} op{'s' if count != 1 else ''} inside")
-        else:
-            lines.append(one_line(self._shape(instruction.shape)))
+        lines += self._size(instruction)
         figures = () if in_body else self._figures(instruction)
         return (*lines, *figures)
 
@@ -89,23 +93,35 @@ class Labels:
         lines = one_line(instruction.name, LONGEST_NAME), one_line(self._what_it_does(instruction))
         return (*lines, *self._figures(instruction))
 
+    def _size(self, instruction: HloInstruction) -> list[str]:
+        lines = []
+        fused = fused_computation(instruction)
+        if instruction.opcode == "while":
+            runs = trip_count(instruction)
+            lines.append("number of runs not known" if runs is None else f"runs {runs:,} times")
+        elif fused is not None:
+            count = len(fused.instructions)
+            lines.append(f"{count} op{'s' if count != 1 else ''} inside")
+        return [*lines, one_line(self._shape(instruction.shape))]
+
     def _figures(self, instruction: HloInstruction) -> tuple[str, ...]:
-        if not (self._has_figures and is_work(instruction)):
+        # The start of a pair has the figures of both.
+        working = pair_members(instruction)[0]
+        if not (self._has_figures and is_work(working)):
             return ()
-        cycles = cost_estimate(instruction).estimated_cycles
-        vmem = vmem_use(instruction).vmem_bytes
+        cycles = cost_estimate(working).estimated_cycles
+        vmem = vmem_use(working).vmem_bytes
         line = "cycles not known" if cycles is None else f"{cycles:,} cycles"
         return (f"{line}, VMEM {bytes_in_words(vmem)}" if vmem is not None else line,)
 
     def _what_it_does(self, instruction: HloInstruction) -> str:
         opcode = instruction.opcode
-        if opcode == "fusion":
-            kind = instruction.fusion_kind or "fusion of no stated kind"
-            body = instruction.called_computations
-            return f"{kind}, root {body[0].root_instruction.opcode}" if body else str(kind)
-        start = async_start_of(instruction)
-        if start is not None:
-            return self._transfer(start, instruction)
+        fused = fused_computation(instruction)
+        if fused is not None:
+            kind = fusion_kind(instruction) or "fusion of no stated kind"
+            return f"{kind}, root {fused.root_instruction.opcode}"
+        if start_of(instruction) is not None:
+            return self._transfer(instruction)
         if opcode == "parameter":
             return f"parameter {instruction.parameter_number}"
         if opcode == "constant":
@@ -114,19 +130,22 @@ class Labels:
             target = instruction.attributes.get("custom_call_target", "").strip('"')
             return f"custom-call {target}".rstrip()
         if opcode == "get-tuple-element":
-            return f"element {instruction.attributes.get('index', '?')} of a tuple"
+            index = tuple_index(instruction)
+            return f"element {'?' if index is None else index} of a tuple"
         reducer = trivial_reducer(instruction)
         return f"{opcode} {reducer}" if reducer else opcode
 
-    def _transfer(self, start: HloInstruction, done: HloInstruction) -> str:
-        what = start.opcode.removesuffix("-start")
-        if what not in ("copy", "slice", "dynamic-slice") or not start.operands:
-            return f"{what} (start to done)"
+    def _transfer(self, done: HloInstruction) -> str:
+        """Return what a pair does, of a move between memories also from where to where."""
+        start = pair_members(done)[0]
+        if not is_memory_move(done) or not start.operands:
+            return f"{wrapped_opcode(done)} (start to done)"
         moved_from = start.operands[0].shape.memory_space
-        return f"{what} {self._space(moved_from)} -> {self._space(done.shape.memory_space)}"
+        arrow = f"{self._space(moved_from)} -> {self._space(done.shape.memory_space)}"
+        return f"{wrapped_opcode(done)} {arrow}"
 
     def _space(self, memory_space: int) -> str:
-        return memory_space_words(memory_space, self._platform)
+        return memory_space_words(memory_space, self.platform)
 
     def _shape(self, shape: Shape) -> str:
         if shape.is_tuple:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from hlo_widgets.analysis import pair_members
 from hlo_widgets.hlo import HloInstruction
 
 __all__ = ["Cluster", "Edge", "Graph", "LegendEntry", "Node"]
+
+
+def member_names(instruction: HloInstruction | None) -> tuple[str, ...]:
+    """Return the names of what a node stands for; () for a note or an inner frame."""
+    return () if instruction is None else tuple(one.name for one in pair_members(instruction))
 
 
 @dataclass(frozen=True)
@@ -20,7 +26,6 @@ class Node:
             "57 more" that stands for what the view left out.
         lines: The label, first line the name.
         style: A key of `style.STYLES`.
-        members: Names of the instructions that the box stands for.
         expandable: Whether it has called computations that can be opened.
         is_root: Whether it is the ROOT of its computation.
         fill_share: Position on the colour scale, 0 to 1, in views coloured by a figure; else None.
@@ -31,11 +36,15 @@ class Node:
     instruction: HloInstruction | None
     lines: tuple[str, ...]
     style: str
-    members: tuple[str, ...] = ()
     expandable: bool = False
     is_root: bool = False
     fill_share: float | None = None
     leads_to: str | None = None
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Names of the instructions that it stands for: of a pair start, updates and done."""
+        return member_names(self.instruction)
 
 
 @dataclass
@@ -50,7 +59,7 @@ class Cluster:
         style: A key of `style.STYLES`.
         nodes: Boxes directly inside.
         clusters: Frames directly inside.
-        members: Names of the instructions that the frame stands for.
+        fill_share: As that of a node.
     """
 
     id: str
@@ -59,7 +68,12 @@ class Cluster:
     style: str
     nodes: list[Node] = field(default_factory=list)
     clusters: list[Cluster] = field(default_factory=list)
-    members: tuple[str, ...] = ()
+    fill_share: float | None = None
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Names of the instructions that it stands for."""
+        return member_names(self.instruction)
 
 
 @dataclass(frozen=True)
@@ -68,16 +82,18 @@ class Edge:
 
     Attributes:
         tail: Id of the producing node.
-        head: Id of the consuming node.
+        head: Id of the consuming node, or of the frame of an opened one.
         label: Operand number at the head where the consumer has several operands, else "".
         kind: "data", "binding" (operand to the parameter that reads it) or "control".
-        via: What the arrow passes through, folded into it: ("get-tuple-element index 1",).
+        element: Which element of the producer's tuple is read; "" when the whole value is.
+        via: Opcodes that are folded into the arrow: ("bitcast",).
     """
 
     tail: str
     head: str
     label: str = ""
     kind: str = "data"
+    element: str = ""
     via: tuple[str, ...] = ()
 
 

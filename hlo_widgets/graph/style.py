@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hlo_widgets.analysis import is_memory_move, pair_members, wrapped_opcode
 from hlo_widgets.hlo import HloInstruction
 from hlo_widgets.hlo import opcode as opcodes
 
-__all__ = ["SCALE_COLORS", "STYLES", "Style", "style_key"]
+__all__ = ["SCALE_COLORS", "STYLES", "Style", "fusion_kind", "style_key"]
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,11 @@ STYLES: dict[str, Style] = {
     "vmem": Style(
         "output in VMEM", ("#9fd3f5", "#2f7fb0", "#10222e"), ("#1d5b84", "#6db7e4", "#f2f8fc")
     ),
+    "several_memories": Style(
+        "outputs in several memory spaces",
+        ("#e1bee7", "#9d78a6", "#000000"),
+        ("#5c3a66", "#b78cc2", "#ffffff"),
+    ),
     "other_memory": Style(
         "output in another memory space",
         ("#f8cb7a", "#b57b13", "#2b1d02"),
@@ -143,9 +149,9 @@ SCALE_COLORS = {
 
 _CLASSES = {
     "matrix": opcodes.MATRIX,
-    "reduction": opcodes.REDUCTIONS,
+    "reduction": opcodes.REDUCTIONS - {"sort", "topk"},
     "collective": opcodes.COMMUNICATION,
-    "call": opcodes.CONTROL_FLOW | opcodes.ASYNC_WRAPPERS | {"custom-call", "map"},
+    "call": opcodes.CONTROL_FLOW | {"async", "custom-call"},
     "broadcast": frozenset({"broadcast", "dynamic-update-slice"}),
     "movement": frozenset(
         {"bitcast", "concatenate", "copy", "dynamic-slice", "reshape", "reverse", "transpose"}
@@ -160,17 +166,19 @@ _STYLE_OF_OPCODE = {op: key for key, members in _CLASSES.items() for op in membe
 def style_key(instruction: HloInstruction) -> str:
     """Return the key in `STYLES` for an instruction, by fusion kind, else by class of opcode.
 
-    A start and its done take the class of what they do: a slice between memories moves data, an
-    asynchronous call is what it wraps. An opcode nobody has told us of is drawn as an elementwise
+    A pair takes the class of what it does, an asynchronous call that of what it wraps, and what
+    moves between memories is movement. An opcode nobody has told us of is drawn as an elementwise
     op: white.
     """
-    opcode = instruction.opcode
+    opcode = wrapped_opcode(instruction)
     if opcode == "fusion":
-        kind = str(instruction.fusion_kind)
+        kind = fusion_kind(instruction)
         return kind if kind in STYLES else "fusion"
-    if opcode in _STYLE_OF_OPCODE:
-        return _STYLE_OF_OPCODE[opcode]
-    base = opcodes.async_base(opcode)
-    if base is None:
-        return "elementwise"
-    return "movement" if base == "slice" else _STYLE_OF_OPCODE.get(base, "elementwise")
+    if is_memory_move(instruction):
+        return "movement"
+    return _STYLE_OF_OPCODE.get(opcode, "elementwise")
+
+
+def fusion_kind(instruction: HloInstruction) -> str:
+    """Return the kind of a fusion, or of a pair that is one, as printed; "" where there is none."""
+    return pair_members(instruction)[0].attributes.get("kind", "")

@@ -50,12 +50,12 @@ _WIDTHS = {
 EMPTY_CELL = {"ops": "", "root": ""}
 
 
-def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that the widget shows: all, or the costliest `MOST_ROWS`, in their order."""
-    if len(table) <= MOST_ROWS:
+def shown_rows(table: pd.DataFrame, most: int = MOST_ROWS) -> pd.DataFrame:
+    """Return all rows of a table, or the costliest `most`, in the table's order."""
+    if len(table) <= most:
         return table
-    costliest = table["cycles_share"].sort_values(ascending=False, na_position="last").index
-    return table.loc[sorted(costliest[:MOST_ROWS])]
+    by_cost = table["cycles_share"].sort_values(ascending=False, na_position="last", kind="stable")
+    return table.loc[sorted(by_cost.index[:most])]
 
 
 def cost_view(table: pd.DataFrame) -> ITable:
@@ -67,7 +67,7 @@ def cost_view(table: pd.DataFrame) -> ITable:
     frame = readable_table(table)
     return ITable(
         frame,
-        select="single",
+        select={"style": "single", "keys": True},
         selected_rows=[],
         showIndex=False,
         maxBytes=0,
@@ -119,6 +119,6 @@ def _number_cell(missing: str) -> JavascriptFunction:
     return JavascriptFunction(
         "function (value, type) {"
         " const known = typeof value === 'number' && !Number.isNaN(value);"
-        f" if (type === 'display') return known ? value.toLocaleString('en-US') : '{missing}';"
-        " return known ? value : -1; }"
+        " if (type === 'sort' || type === 'type') return known ? value : -1;"
+        f" return known ? value.toLocaleString('en-US') : '{missing}'; }}"
     )

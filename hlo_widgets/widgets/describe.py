@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from hlo_widgets.analysis import (
     cost_estimate,
+    fused_computation,
     is_work,
     layout_words,
     memory_space_words,
+    pair_members,
+    parameter_bindings,
     source_line,
+    source_text,
     vmem_use,
 )
-from hlo_widgets.graph.build import bindings
 from hlo_widgets.graph.labels import bytes_in_words
-from hlo_widgets.graph.paths import child_id, parent_id
+from hlo_widgets.graph.paths import child_id, sibling_id
+from hlo_widgets.graph.style import fusion_kind
 from hlo_widgets.hlo import HloInstruction, Shape
 
 __all__ = ["describe_instruction"]
@@ -24,7 +29,10 @@ LONGEST_LIST = 200
 """Links in one list of the panel; more are counted, not listed. Arbitrary."""
 
 LONGEST_TEXT = 20_000
-"""Characters of HLO text in the panel; arbitrary, more than any but generated instructions."""
+"""Characters of HLO text or of notes; arbitrary, more than any but a kernel's own code needs."""
+
+MOST_LEAVES = 12
+"""Elements of a tuple told one by one; arbitrary, more than most fusions return."""
 
 
 def describe_instruction(
@@ -35,55 +43,67 @@ def describe_instruction(
     Args:
         instruction: The selected instruction.
         node_id: Its id in the graph; links are ids of its neighbours.
-        platform: "tpu", "cuda" or "cpu", for the words of memory spaces; None when not known.
+        platform: "tpu", "gpu" or "cpu", for the words of memory spaces; None when not known.
     """
-    parent = parent_id(node_id)
     return {
         "id": node_id,
         "name": instruction.name,
         "subtitle": _subtitle(instruction),
         "facts": _facts(instruction, platform),
-        "operands": _links(instruction.operands, parent),
-        "users": _links(instruction.users, parent),
+        "operands": _links(instruction.operands, node_id),
+        "users": _links(instruction.users, node_id),
         "calls": [computation.name for computation in instruction.called_computations],
-        "parameters": _parameters(instruction, parent),
-        "backend_config": instruction.backend_config,
-        "text": instruction.text.strip()[:LONGEST_TEXT],
+        "parameters": _parameters(instruction, node_id),
+        "backend_config": _backend_config(instruction),
+        "text": _cut(instruction.text),
     }
 
 
 def _subtitle(instruction: HloInstruction) -> str:
-    kind = f"{instruction.fusion_kind} " if instruction.fusion_kind else ""
+    kind = f"{fusion_kind(instruction)} " if fused_computation(instruction) else ""
     root = ", ROOT" if instruction.is_root else ""
     return f"{kind}{instruction.opcode} in {instruction.parent.name}{root}"
 
 
 def _facts(instruction: HloInstruction, platform: str | None) -> list[tuple[str, str]]:
-    facts = [*_figures(instruction)] if is_work(instruction) else []
-    shape = instruction.shape
-    facts.append(("shape", shape.to_string(with_layout=False)))
-    if shape.is_array:
-        facts.append(("size", _size(shape)))
-        facts.append(("memory", memory_space_words(shape.memory_space, platform)))
-        if shape.layout is not None:
-            facts.append(("layout", layout_words(shape)))
-    metadata = instruction.metadata
-    if metadata.op_name:
-        facts.append(("op_name", metadata.op_name))
+    facts = [*_figures(instruction), ("shape", instruction.shape.to_string(with_layout=False))]
+    leaves = list(instruction.shape.leaves())
+    for number, leaf in enumerate(leaves[:MOST_LEAVES]):
+        of_tuple = f"[{number}] " if instruction.shape.is_tuple else ""
+        facts += [(of_tuple + name, value) for name, value in _where(leaf, platform)]
+    if len(leaves) > MOST_LEAVES:
+        facts.append(("more", f"{len(leaves) - MOST_LEAVES:,} more elements of the tuple"))
+    if instruction.metadata.op_name:
+        facts.append(("op_name", instruction.metadata.op_name))
     where = source_line(instruction)
     if where is not None:
         in_function = f" in {where.function}" if where.function else ""
-        facts.append(("source", f"{where.file}:{where.line}{in_function}"))
+        file = where.file if source_text(instruction) != f"cell:{where.line}" else "cell"
+        facts.append(("source", f"{file}:{where.line}{in_function}"))
     return facts
 
 
-def _size(shape: Shape) -> str:
-    if shape.byte_size is None:
-        return "not known"
-    return f"{shape.byte_size:,} bytes ({bytes_in_words(shape.byte_size)}), without padding"
+def _where(shape: Shape, platform: str | None) -> Iterator[tuple[str, str]]:
+    """Yield the size, memory space and layout of an array."""
+    if not shape.is_array:
+        return
+    size = "not known"
+    if shape.byte_size is not None:
+        size = f"{shape.byte_size:,} bytes ({bytes_in_words(shape.byte_size)}), without padding"
+    yield "size", size
+    yield "memory", memory_space_words(shape.memory_space, platform)
+    if shape.layout is not None:
+        yield "layout", layout_words(shape)
 
 
-def _figures(instruction: HloInstruction) -> Iterable[tuple[str, str]]:
+def _figures(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
+    if instruction.parent.is_fusion_computation:
+        fusions = ", ".join(caller.name for caller in instruction.parent.callers[:3])
+        yield "estimated cycles", f"counted in {fusions}"
+        return
+    instruction = pair_members(instruction)[0]
+    if not is_work(instruction):
+        return
     cost = cost_estimate(instruction)
     if cost.estimated_cycles is None:
         yield "estimated cycles", "not known: the compiler gave no estimate"
@@ -99,39 +119,50 @@ def _figures(instruction: HloInstruction) -> Iterable[tuple[str, str]]:
         yield "window estimate", f"{vmem.window_bytes:,} bytes of VMEM (window_config)"
 
 
-def _links(instructions: tuple[HloInstruction, ...], parent: str) -> dict[str, Any]:
+def _links(instructions: tuple[HloInstruction, ...], node_id: str) -> dict[str, Any]:
+    shown = instructions[:LONGEST_LIST]
     return {
-        "shown": [_link(instruction, parent) for instruction in instructions[:LONGEST_LIST]],
-        "left_out": max(len(instructions) - LONGEST_LIST, 0),
+        "shown": [_link(instruction, sibling_id(node_id, instruction)) for instruction in shown],
+        "left_out": len(instructions) - len(shown),
     }
 
 
-def _link(instruction: HloInstruction, parent: str) -> dict[str, str]:
+def _link(instruction: HloInstruction, node_id: str) -> dict[str, str]:
     return {
-        "id": child_id(parent, instruction),
+        "id": node_id,
         "name": instruction.name,
-        "about": f"{instruction.opcode} {_shape_words(instruction)}",
+        "about": f"{instruction.opcode} {_shape_words(instruction.shape)}",
     }
 
 
-def _shape_words(instruction: HloInstruction) -> str:
-    shape = instruction.shape
+def _shape_words(shape: Shape) -> str:
     if shape.is_tuple:
         return f"tuple of {len(shape.tuple_shapes)}"
     return shape.to_string(with_layout=False)
 
 
-def _parameters(instruction: HloInstruction, parent: str) -> list[dict[str, Any]]:
+def _parameters(instruction: HloInstruction, node_id: str) -> list[dict[str, Any]]:
     """Return the parameters of a fusion's body, each with the operand behind it."""
-    if instruction.opcode != "fusion" or not instruction.called_computations:
+    if fused_computation(pair_members(instruction)[0]) is None:
         return []
-    body = instruction.called_computations[0]
-    node_id = child_id(parent, instruction)
     return [
         {
-            "number": number,
-            "parameter": _link(parameter, node_id),
-            "operand": _link(operand, parent),
+            "number": parameter.parameter_number,
+            "parameter": _link(parameter, child_id(node_id, parameter, instruction)),
+            "operand": _link(operand, sibling_id(node_id, operand)),
         }
-        for number, (parameter, operand) in enumerate(bindings(instruction, body))
-    ][:LONGEST_LIST]
+        for parameter, operand in islice(parameter_bindings(instruction), LONGEST_LIST)
+    ]
+
+
+def _backend_config(instruction: HloInstruction) -> object:
+    """Return the compiler's notes decoded, or as cut text where they are too long for a tree."""
+    text = instruction.attributes.get("backend_config", "")
+    return instruction.backend_config if len(text) <= LONGEST_TEXT else _cut(text)
+
+
+def _cut(text: str) -> str:
+    text = text.strip()
+    if len(text) <= LONGEST_TEXT:
+        return text
+    return f"{text[:LONGEST_TEXT]} ... (the first {LONGEST_TEXT:,} of {len(text):,} characters)"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 import ipywidgets
 import traitlets
 
-from hlo_widgets.analysis import module_platform, target_platform
-from hlo_widgets.errors import DrawingError, HloLookupError
+from hlo_widgets.analysis import module_platform, pair_members, target_platform
+from hlo_widgets.errors import HloWidgetsError
 from hlo_widgets.graph import COLOR_MODES, ViewState
-from hlo_widgets.hlo import HloInstruction, HloModule
+from hlo_widgets.graph.paths import without_copy
+from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
+from hlo_widgets.hlo import HloModule
 from hlo_widgets.tables import cost_table
 from hlo_widgets.widgets.cost_view import cost_view, shown_rows
 from hlo_widgets.widgets.describe import describe_instruction
@@ -47,6 +49,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         module: What to show.
         target: The name of the target that it was compiled for; None when it is not known.
         versions: Versions of the compiler's packages, shown with the title.
+        notes: What the compiler process has to say about the result, shown with the title.
         expanded: Names (or ids) of the instructions that are open at the start.
         color_by: "kind", "cycles" or "memory".
         node_limit: The most nodes in one view; a larger program is shown in part.
@@ -63,6 +66,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
     selected = traitlets.Unicode()
     """Id of the selected instruction: its name, after the ids of what it is drawn inside.
 
+    Setting it selects, as `select` does.
+
     - Type: `str`
     - Default: `""`, none
     """
@@ -73,36 +78,40 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         *,
         target: str | None = None,
         versions: Mapping[str, str] | None = None,
+        notes: Iterable[str] = (),
         expanded: Iterable[str] = (),
         color_by: str = "kind",
-        node_limit: int | None = None,
+        node_limit: int = DEFAULT_NODE_LIMIT,
     ) -> None:
         self.module = module
         self.table = cost_table(module, target=target, versions=versions)
-        self._target = target
-        self._versions = dict(versions or {})
+        self._about = [f"compiled for {target}"] if target else []
+        self._about += [str(self.table.attrs["total"]), *notes, *module.warnings]
+        self._about += [f"{package} {version}" for package, version in (versions or {}).items()]
         self._platform = target_platform(target) or module_platform(module)
-        view = ViewState(color_by=color_by)
-        if node_limit is not None:
-            view = replace(view, node_limit=node_limit)
-        self._navigator = Navigator(module, view)
+        view = ViewState(color_by=color_by, node_limit=node_limit)
+        self._navigator = Navigator(module, view, self._platform)
         for name in expanded:
-            self._navigator.expand(self._id(name))
+            self._navigator.expand(self._box_id(name))
+        self._rows = shown_rows(self.table)
         self._graph = GraphView(layout={"flex": "1 1 540px", "min_width": "0", "height": HEIGHT})
         self._detail = DetailView(
             layout={"flex": "0 1 340px", "min_width": "260px", "height": HEIGHT}
         )
-        self._rows = shown_rows(self.table)
         self._cost = cost_view(self._rows)
         self._show_picture()
         self._describe()
         gap = {"width": "100%", "grid_gap": "6px"}
         top = ipywidgets.HBox([self._graph, self._detail], layout=gap)
-        super().__init__([top, self._cost], layout=gap)
+        super().__init__([top, *self._rows_note(), self._cost], layout=gap)
+        self._listen()
+
+    def _listen(self) -> None:
         self._graph.on_msg(lambda _, message, __: self._on_graph(message))
         self._detail.on_msg(lambda _, message, __: self._on_detail(message))
         self._graph.observe(lambda change: self._on_lit(change["new"]), "selected")
         self._cost.observe(lambda change: self._on_rows(change["new"]), "selected_rows")
+        self.observe(lambda change: self._on_selected(change["new"]), "selected")
 
     def __repr__(self) -> str:
         return f"<Explorer of {self.module.name}: {len(self.table)} rows of work>"
@@ -124,7 +133,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             HloLookupError: There is no such instruction.
             DrawingError: The view with it cannot be laid out.
         """
-        self._navigator.expand(self._id(name))
+        self._navigator.expand(self._box_id(name))
         self._show_picture()
 
     def collapse(self, name: str) -> None:
@@ -133,18 +142,17 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         Raises:
             HloLookupError: There is no such instruction.
         """
-        node_id = self._id(name)
+        node_id = self._box_id(name)
         if node_id in self.expanded:
             self._navigator.show(self.view.toggled(node_id))
             self._show_picture()
 
     def toggle(self, name: str) -> None:
         """Open an instruction, or close it when it is open."""
-        node_id = self._id(name)
-        if node_id in self.expanded:
-            self.collapse(node_id)
+        if self._box_id(name) in self.expanded:
+            self.collapse(name)
         else:
-            self.expand(node_id)
+            self.expand(name)
 
     def select(self, name: str) -> None:
         """Select an instruction by name or id, as a click on its table row does.
@@ -163,103 +171,114 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         bundle = super()._repr_mimebundle_(**kwargs)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         # What is shown where no kernel and no widget manager runs.
-        data["text/html"] = static_html(self.module, self.view, self._rows)
+        data["text/html"] = static_html(self.module.name, self._navigator.graph, self.table)
         return bundle
 
     def _id(self, name: str) -> str:
-        name = name.removeprefix("%")
-        if self._navigator.instruction(name) is not None:
-            return name
-        node_id = self._navigator.id_of(self.module.instruction(name))
-        if node_id is None:
-            raise HloLookupError("instruction that this view can show called", name)
-        return node_id
+        """Return the id that a user means: a start's own, although its pair goes by the done."""
+        named = without_copy(name.removeprefix("%"))
+        found = self._navigator.instruction(named)
+        return named if found is not None else self._navigator.resolve(name)
+
+    def _box_id(self, name: str) -> str:
+        return self._navigator.resolve(name)
 
     def _show_picture(self) -> None:
         nav = self._navigator
         key = f"{self.module.name}/{nav.graph.computation}"
         self._graph.picture = picture_of(nav.graph, nav.layout, nav.view, key)
 
+    # What the browser says. Nothing that it sends may raise: a traceback in a kernel's log helps
+    # nobody, so an error is told where the user looks.
+
     def _on_graph(self, message: Mapping[str, Any]) -> None:
         kind = message.get("type")
         node_id = str(message.get("id", ""))
         if kind == "hover":
             self._send_hover(node_id)
-            return
-        if kind == "prepare":
-            with suppress(DrawingError):  # the click that follows will report it
-                self._navigator.prepare(self.view.toggled(node_id))
-            return
-        self._change(kind, node_id, message)
-        self._graph.send({"type": "ready"})
+        elif kind == "prepare":
+            with suppress(HloWidgetsError):  # the click that follows will report it
+                if self._navigator.is_openable(node_id):
+                    self._navigator.prepare(self.view.toggled(node_id))
+        else:
+            try:
+                with self._telling_problems():
+                    self._change(kind, node_id, message)
+            finally:
+                self._graph.send({"type": "ready"})
 
     def _change(self, kind: str | None, node_id: str, message: Mapping[str, Any]) -> None:
         """Do what a message asks for that may change the picture."""
-        try:
-            if kind == "toggle":
-                self._navigator.show(self.view.toggled(node_id))
-            elif kind == "focus":
-                self._navigator.show(replace(self.view, focus=node_id))
-            elif kind == "option":
-                self._navigator.show(_with_option(self.view, message))
-            elif kind == "find":
-                self._find(str(message.get("text", "")))
-                return
-        except DrawingError as error:
-            self._graph.send({"type": "problem", "text": str(error)})
-            return
+        if kind == "find":
+            self._go(self._id(str(message.get("text", ""))))
+        elif kind == "option":
+            self._navigator.show(_with_option(self.view, message))
+        elif kind == "focus" and self._navigator.instruction(node_id) is not None:
+            self._navigator.show(replace(self.view, focus=node_id))
+        elif kind == "toggle" and self._navigator.is_openable(node_id):
+            self._navigator.show(self.view.toggled(node_id))
         self._show_picture()
         if kind == "toggle":
-            self._select_id(node_id)
+            self.selected = without_copy(node_id)
 
-    def _on_lit(self, node_id: str) -> None:
-        # The box of a pair is lit for its start too: that is no new selection.
-        if node_id != self._lit_id():
-            self._select_id(node_id)
-
-    def _lit_id(self) -> str:
-        return self._navigator.box_id(self.selected) if self.selected else ""
+    @contextmanager
+    def _telling_problems(self) -> Iterator[None]:
+        try:
+            yield
+        except HloWidgetsError as error:
+            self._graph.send({"type": "problem", "text": str(error)})
 
     def _on_detail(self, message: Mapping[str, Any]) -> None:
         if message.get("type") == "go":
-            self._go(str(message.get("id", "")))
+            with self._telling_problems():
+                self._go(self._id(str(message.get("id", ""))))
 
-    def _find(self, text: str) -> None:
-        try:
-            self._go(self._id(text))
-        except HloLookupError as error:
-            self._graph.send({"type": "problem", "text": str(error)})
+    def _on_lit(self, node_id: str) -> None:
+        # The node of a pair is lit for its start too: that is no new selection.
+        if node_id != self._lit_id():
+            self.selected = without_copy(node_id)
 
-    def _go(self, node_id: str) -> None:
-        """Select an instruction, drawn or not, and bring it into the picture."""
-        box = self._navigator.box_id(node_id)
-        before = self.view
-        try:
-            self._navigator.reveal(box)
-        except DrawingError as error:
-            self._graph.send({"type": "problem", "text": str(error)})
-        if self.view != before:
-            self._show_picture()
-        self._select_id(node_id)
-        self._graph.send({"type": "center", "id": box})
-
-    def _send_hover(self, node_id: str) -> None:
-        instruction = self._navigator.instruction(node_id)
-        if instruction is None:
+    def _on_rows(self, rows: list[int]) -> None:
+        if not rows or rows == self._rows_of(self.selected):
             return
-        text = instruction.text.strip()
-        if len(text) > LONGEST_HOVER:
-            text = f"{text[:LONGEST_HOVER]} ... ({len(text):,} characters)"
-        self._graph.send({"type": "hover", "id": node_id, "text": text})
+        row = self._rows.iloc[rows[0]]
+        computation = self.module.computation(str(row["computation"]))
+        node_id = self._navigator.id_of(computation.by_name[str(row["name"])])
+        if node_id is not None:
+            with self._telling_problems():
+                self._go(node_id)
 
-    def _select_id(self, node_id: str) -> None:
-        node_id = node_id.partition("@")[0]
+    def _on_selected(self, node_id: str) -> None:
         if node_id and self._navigator.instruction(node_id) is None:
-            node_id = ""
-        self.selected = node_id
+            self.selected = ""
+            return
         self._graph.selected = self._lit_id()
         self._describe()
         self._cost.selected_rows = self._rows_of(node_id)
+
+    def _go(self, node_id: str) -> None:
+        """Select an instruction, drawn or not, and bring it into the picture."""
+        box = self._box_id(node_id)
+        before = self.view
+        try:
+            self._navigator.reveal(box)
+        finally:
+            if self.view != before:
+                self._show_picture()
+            self.selected = node_id
+        self._graph.send({"type": "center", "id": box})
+
+    def _lit_id(self) -> str:
+        return self._box_id(self.selected) if self.selected else ""
+
+    def _send_hover(self, node_id: str) -> None:
+        instruction = self._navigator.instruction(without_copy(node_id))
+        if instruction is None:
+            return
+        text = "\n".join(member.text.strip() for member in pair_members(instruction))
+        if len(text) > LONGEST_HOVER:
+            text = f"{text[:LONGEST_HOVER]} ... ({len(text):,} characters)"
+        self._graph.send({"type": "hover", "id": node_id, "text": text})
 
     def _describe(self) -> None:
         instruction = self._navigator.instruction(self.selected) if self.selected else None
@@ -270,34 +289,25 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
 
     def _summary(self) -> list[str]:
         count = sum(len(computation.instructions) for computation in self.module.computations)
-        lines = [self.module.name or "module without a name"]
-        if self._target:
-            lines.append(f"compiled for {self._target}")
-        lines.append(str(self.table.attrs["total"]))
-        lines.append(f"{count:,} instructions in {len(self.module.computations):,} computations")
-        lines += [f"{package} {version}" for package, version in self._versions.items()]
-        lines += self.module.warnings
-        return lines + HELP
+        size = f"{count:,} instructions in {len(self.module.computations):,} computations"
+        return [self.module.name or "module without a name", *self._about, size, *HELP]
+
+    def _rows_note(self) -> list[ipywidgets.Widget]:
+        left_out = len(self.table) - len(self._rows)
+        if not left_out:
+            return []
+        shown = f"The table shows the {len(self._rows):,} costliest rows; {left_out:,} more are"
+        return [ipywidgets.Label(f"{shown} in the Explorer's `table`.")]
 
     def _rows_of(self, node_id: str) -> list[int]:
         instruction = self._navigator.instruction(node_id) if node_id else None
         if instruction is None:
             return []
-        names, computations = self._rows["name"], self._rows["computation"]
-        found = (names == instruction.name) & (computations == instruction.parent.name)
+        # The row of a pair is its start's.
+        names = [member.name for member in pair_members(instruction)]
+        same = self._rows["computation"] == instruction.parent.name
+        found = self._rows["name"].isin(names) & same
         return [int(row) for row in found.to_numpy().nonzero()[0][:1]]
-
-    def _on_rows(self, rows: list[int]) -> None:
-        if not rows or rows == self._rows_of(self.selected):
-            return
-        row = self._rows.iloc[rows[0]]
-        instruction = self._instruction_of_row(str(row["name"]), str(row["computation"]))
-        node_id = self._navigator.id_of(instruction)
-        if node_id is not None:
-            self._go(node_id)
-
-    def _instruction_of_row(self, name: str, computation: str) -> HloInstruction:
-        return self.module.computation(computation).by_name[name]
 
 
 def _with_option(view: ViewState, message: Mapping[str, Any]) -> ViewState:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hlo_widgets.drawing import Layout, lay_out
+from hlo_widgets.errors import HloLookupError
 from hlo_widgets.graph import Graph, GraphBuilder, ViewState
+from hlo_widgets.graph.folding import openable_computations
 from hlo_widgets.graph.paths import (
-    box_of,
-    child_id,
     id_of,
     instruction_at,
-    parent_id,
+    resolve,
     surrounding_ids,
+    without_copy,
 )
 from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule
 
@@ -28,6 +29,7 @@ class Navigator:
     Args:
         module: The module.
         view: The first view.
+        platform: "tpu", "gpu" or "cpu"; None lets the text of the module decide.
 
     Attributes:
         module: The module.
@@ -43,9 +45,9 @@ class Navigator:
     graph: Graph
     layout: Layout
 
-    def __init__(self, module: HloModule, view: ViewState) -> None:
+    def __init__(self, module: HloModule, view: ViewState, platform: str | None = None) -> None:
         self.module = module
-        self._builder = GraphBuilder(module)
+        self._builder = GraphBuilder(module, platform)
         self._pictures: dict[ViewState, tuple[Graph, Layout]] = {}
         self.show(view)
 
@@ -83,14 +85,26 @@ class Navigator:
         """Return the id of an instruction; None when the computation drawn does not lead to it."""
         return id_of(self._base(), instruction)
 
-    def box_id(self, node_id: str) -> str:
-        """Return the id of the box that stands for an instruction: the done of a pair."""
+    def resolve(self, text: str) -> str:
+        """Return the id that a user means by an id or a name.
+
+        Raises:
+            HloLookupError: There is no such instruction, or the computation drawn does not lead to
+                it.
+        """
+        node_id = resolve(self._base(), text)
+        if node_id is None:
+            raise HloLookupError("instruction that this view leads to and that is called", text)
+        return node_id
+
+    def is_openable(self, node_id: str) -> bool:
+        """Return whether a node has something inside that a click shows."""
         instruction = self.instruction(node_id)
-        return node_id if instruction is None else child_id(parent_id(node_id), box_of(instruction))
+        return instruction is not None and bool(openable_computations(instruction))
 
     def drawn_ids(self) -> set[str]:
         """Return the ids of all nodes and opened nodes of the picture."""
-        ids = {node.id.partition("@")[0] for node in self.graph.all_nodes()}
+        ids = {without_copy(node.id) for node in self.graph.all_nodes()}
         return ids | {cluster.id for cluster in self.graph.all_clusters()}
 
     def expand(self, node_id: str) -> None:
@@ -99,9 +113,8 @@ class Navigator:
         Raises:
             DrawingError: The view with it open cannot be laid out.
         """
-        self.show(
-            replace(self.view, expanded=self.view.expanded | surrounding_ids(node_id) | {node_id})
-        )
+        opened = self.view.expanded | surrounding_ids(node_id) | {node_id}
+        self.show(replace(self.view, expanded=opened))
 
     def reveal(self, node_id: str) -> None:
         """Open what an instruction lies in, and move a limited view so that it is drawn.
@@ -112,10 +125,17 @@ class Navigator:
         if node_id in self.drawn_ids():
             return
         view = replace(self.view, expanded=self.view.expanded | surrounding_ids(node_id))
-        if self.graph.left_out:
-            view = replace(view, focus=node_id.partition("/")[0])
         if view != self.view:
             self.show(view)
+        # Plumbing is in no view: one around it would move the picture and not show it.
+        if node_id not in self.drawn_ids() and self._has_node(node_id):
+            self.show(replace(view, focus=node_id))
+
+    def _has_node(self, node_id: str) -> bool:
+        instruction = self.instruction(node_id)
+        return instruction is not None and self._builder.folded(
+            instruction.parent, self.view
+        ).is_drawn(instruction)
 
     def _base(self) -> HloComputation:
         name = self.view.computation

@@ -48,7 +48,6 @@ def picture_of(graph: Graph, layout: Layout, view: ViewState, key: str) -> dict[
 def _item(item: Node | Cluster, layout: Layout) -> dict[str, Any]:
     box = layout.boxes[item.id]
     is_node = isinstance(item, Node)
-    share = item.fill_share if isinstance(item, Node) else None
     return {
         "id": item.id,
         "x": round(box.x, 1),
@@ -61,9 +60,9 @@ def _item(item: Node | Cluster, layout: Layout) -> dict[str, Any]:
         "expandable": item.expandable if isinstance(item, Node) else item.instruction is not None,
         "open": not is_node,
         "root": isinstance(item, Node) and item.is_root,
-        "share": share,
+        "share": item.fill_share,
         "leads_to": item.leads_to if isinstance(item, Node) else None,
-        "fill": [colors_of(item.style, share, theme)[0] for theme in ("light", "dark")],
+        "fill": [colors_of(item.style, item.fill_share, theme)[0] for theme in ("light", "dark")],
     }
 
 
@@ -74,6 +73,8 @@ def _arrows(graph: Graph, layout: Layout) -> list[dict[str, Any]]:
             "head": edge.head,
             "kind": edge.kind,
             "label": edge.label,
+            "element": edge.element,
+            "via": edge.via,
             "path": path,
             "at": at and [round(at[0], 1), round(at[1], 1)],
         }

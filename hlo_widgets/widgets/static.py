@@ -10,9 +10,8 @@ import pandas as pd
 
 from hlo_widgets.drawing import render_dot
 from hlo_widgets.errors import DrawingError
-from hlo_widgets.graph import ViewState, build_graph, graph_to_dot
-from hlo_widgets.hlo import HloModule
-from hlo_widgets.widgets.cost_view import EMPTY_CELL, NOT_KNOWN, NUMBERS, readable_table
+from hlo_widgets.graph import Graph, graph_to_dot
+from hlo_widgets.widgets.cost_view import EMPTY_CELL, NOT_KNOWN, NUMBERS, readable_table, shown_rows
 
 __all__ = ["static_html"]
 
@@ -20,28 +19,28 @@ MOST_STATIC_ROWS = 50
 """Rows of the static table; arbitrary, so that a saved notebook stays small."""
 
 
-def static_html(module: HloModule, view: ViewState, table: pd.DataFrame) -> str:
-    """Return an image of the view and the first rows of the table; all text escaped.
+def static_html(name: str, graph: Graph, table: pd.DataFrame) -> str:
+    """Return an image of a picture and the costliest rows of the table; all text escaped.
 
     The picture is an `<img>` with its data inside, in which no browser runs anything.
     """
-    return f"<div>{_image(module, view)}{_table(table)}</div>"
+    return f"<div>{_image(name, graph)}{_table(table)}</div>"
 
 
-def _image(module: HloModule, view: ViewState) -> str:
+def _image(name: str, graph: Graph) -> str:
     try:
-        svg = render_dot(graph_to_dot(build_graph(module, view)))
+        svg = render_dot(graph_to_dot(graph))
     except DrawingError as error:
         return f"<pre>{html.escape(str(error))}</pre>"
     data = base64.b64encode(svg.encode()).decode()
-    name = html.escape(module.name, quote=True)
+    name = html.escape(name, quote=True)
     return (
         f'<img alt="Graph of {name}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
     )
 
 
 def _table(table: pd.DataFrame) -> str:
-    shown = readable_table(table.head(MOST_STATIC_ROWS))
+    shown = readable_table(shown_rows(table, MOST_STATIC_ROWS))
     left_out = len(table) - len(shown)
     note = f"<p>{left_out:,} more rows are left out of this static picture.</p>" if left_out else ""
     written = {

@@ -76,7 +76,7 @@ def test_plumbing_is_folded_into_arrows():
     assert ids(graph.nodes) == {"start", "y", "loop", "total"}
     assert arrows(graph) == {("start", "loop"), ("y", "loop"), ("loop", "total")}
     (out,) = (edge for edge in graph.edges if edge.head == "total")
-    assert out.via == ("element 1", "bitcast")
+    assert (out.element, out.via) == ("1", ("bitcast",))
 
 
 def test_plumbing_is_drawn_when_asked_for():
@@ -89,17 +89,30 @@ def test_a_loop_opens_its_body_and_condition_with_each_value_joined():
     (frame,) = graph.clusters
     assert {inner.id for inner in frame.clusters} == {"loop/:body", "loop/:condition"}
     assert arrows(graph, "binding") == {
-        ("start", "loop/i"),
-        ("start", "loop/i.1"),
-        ("y", "loop/x"),
+        ("start", "loop/:body/i"),
+        ("start", "loop/:condition/i.1"),
+        ("y", "loop/:body/x"),
     }
-    assert ("loop/out", "total") in arrows(graph)
-    assert ("loop/again", "total") not in arrows(graph)
+    assert ("loop/:body/out", "total") in arrows(graph)
+    assert ("loop/:condition/again", "total") not in arrows(graph)
 
 
 def test_a_conditional_opens_its_branches_with_the_operand_of_each():
     graph = graph_of(BRANCHES, "pick")
-    assert arrows(graph, "binding") == {("u", "pick/l"), ("v", "pick/r")}
+    assert arrows(graph, "binding") == {("u", "pick/:left/l"), ("v", "pick/:right/r")}
+
+
+def test_the_predicate_of_an_open_conditional_enters_its_frame():
+    assert arrows(graph_of(BRANCHES, "pick")) == {
+        ("p", "pick"),
+        ("pick/:left/l", "pick/:left/up"),
+        ("pick/:right/r", "pick/:right/down"),
+    }
+
+
+def test_one_computation_as_both_branches_is_drawn_for_each():
+    graph = graph_of(BRANCHES.replace("=%right", "=%left"), "pick")
+    assert arrows(graph, "binding") == {("u", "pick/l"), ("v", "pick/l~2")}
 
 
 def test_a_trivial_reducer_is_written_into_its_user():
@@ -206,3 +219,131 @@ ENTRY %main (p: f32[4]) -> f32[4] {
     }
     opened = graph_of(text, "done")
     assert arrows(opened, "binding") == {("p", "done/w")}
+
+
+def test_a_fusion_without_operands_opens_to_its_body_alone():
+    text = """HloModule zero
+
+%body () -> f32[4] {
+  %one = f32[] constant(1)
+  ROOT %ones = f32[4] broadcast(%one), dimensions={}
+}
+
+ENTRY %main () -> f32[4] {
+  %z = f32[4] fusion(), kind=kLoop, calls=%body
+  ROOT %n = f32[4] negate(%z)
+}
+"""
+    graph = graph_of(text, "z")
+    assert ids(graph.clusters[0].nodes) == {"z/one", "z/ones"}
+    assert ("z/ones", "n") in arrows(graph)
+
+
+def test_a_parameter_that_reads_a_scalar_constant_says_its_value():
+    text = """HloModule scale
+
+%body (a: f32[4], b: f32[]) -> f32[4] {
+  %a = f32[4] parameter(0)
+  %b = f32[] parameter(1)
+  %c = f32[4] broadcast(%b), dimensions={}
+  ROOT %d = f32[4] multiply(%a, %c)
+}
+
+ENTRY %main (x: f32[4]) -> f32[4] {
+  %x = f32[4] parameter(0)
+  %three = f32[] constant(3)
+  ROOT %f = f32[4] fusion(%x, %three), kind=kLoop, calls=%body
+}
+"""
+    lines = {node.id: node.lines for node in graph_of(text, "f").clusters[0].nodes}
+    assert lines["f/b"][-1] == "= 3"
+    assert "= 3" not in lines["f/a"]
+
+
+def nested(outside, inside):
+    """Return a loop of `inside` ops, one of them a fusion, among `outside` ops."""
+    body = "\n".join(f"  %v.{n} = f32[4] negate(%v.{n - 1})" for n in range(1, inside))
+    outer = "\n".join(f"  %o.{n} = f32[4] negate(%o.{n - 1})" for n in range(1, outside))
+    return f"""HloModule nested
+
+%fused (q: f32[4]) -> f32[4] {{
+  %q = f32[4] parameter(0)
+  %q1 = f32[4] exponential(%q)
+  ROOT %q2 = f32[4] negate(%q1)
+}}
+
+%step (s: f32[4]) -> f32[4] {{
+  %s = f32[4] parameter(0)
+  %v.0 = f32[4] fusion(%s), kind=kLoop, calls=%fused
+{body}
+  ROOT %last = f32[4] tanh(%v.{inside - 1})
+}}
+
+%test (t: f32[4]) -> pred[] {{
+  %t = f32[4] parameter(0)
+  ROOT %yes = pred[] constant(true)
+}}
+
+ENTRY %main (p: f32[4]) -> f32[4] {{
+  %o.0 = f32[4] parameter(0)
+{outer}
+  ROOT %loop = f32[4] while(%o.{outside - 1}), condition=%test, body=%step
+}}
+"""
+
+
+def test_an_op_far_from_the_root_of_a_large_body_is_reached_by_focus():
+    text = nested(10, 400)
+    assert "loop/:step/v.5" not in ids(graph_of(text, "loop", node_limit=100).all_nodes())
+    there = graph_of(text, "loop", node_limit=100, focus="loop/:step/v.5")
+    assert {"loop/:step/v.5", "loop/:step/v.6"} <= ids(there.all_nodes())
+    (step,) = (frame for frame in there.all_clusters() if frame.id == "loop/:step")
+    assert re.fullmatch(r"\d+ of 402 ops shown", step.lines[-1])
+    notes = [node for node in there.all_nodes() if node.style == "note"]
+    assert all(note.leads_to.startswith("loop/:step/") for note in notes)
+
+
+def test_a_fusion_opened_in_an_open_loop_has_room():
+    graph = graph_of(nested(100, 100), "loop", "loop/:step/v.0", node_limit=100)
+    inside = [i for i in ids(graph.all_nodes()) if i.startswith("loop/:step/v.0/")]
+    assert len(inside) == 3
+
+
+@pytest.mark.parametrize("users", [9, 60, 150, 190])
+def test_copies_of_a_busy_parameter_count_for_the_limit(users):
+    assert sum(1 for _ in graph_of(fan(users), node_limit=200).all_nodes()) <= 200
+
+
+def test_what_waits_for_a_start_does_not_wait_for_its_end():
+    text = """HloModule overlap
+
+ENTRY %main (p: f32[4]) -> f32[4] {
+  %p = f32[4] parameter(0)
+  %cs = (f32[4]{0:S(1)}, f32[4], u32[]) copy-start(%p)
+  %n = f32[4] negate(%p), control-predecessors={%cs}
+  %cd = f32[4]{0:S(1)} copy-done(%cs), control-predecessors={%n}
+  ROOT %a = f32[4] add(%n, %cd)
+}
+"""
+    assert arrows(graph_of(text), "control") == {("n", "cd")}
+
+
+def test_a_memory_space_is_named_for_its_platform():
+    text = LOOP.replace("%cast = f32[8] bitcast", "%cast = f32[8]{0:S(1)} negate")
+    module = parse_hlo_module(text)
+    view = ViewState(color_by="memory")
+    styles = {
+        platform: next(n.style for n in build_graph(module, view, platform).nodes if n.id == "cast")
+        for platform in ("tpu", "gpu")
+    }
+    assert styles == {"tpu": "vmem", "gpu": "other_memory"}
+
+
+def test_an_index_of_absurd_size_is_no_error():
+    text = LOOP.replace("(%loop), index=1", f"(%loop), index={'9' * 5000}")
+    assert {"loop", "total"} <= ids(graph_of(text).nodes)
+
+
+def test_an_element_of_several_outputs_is_written_at_its_arrow():
+    elements = {(edge.tail, edge.element) for edge in graph_of(LOOP).edges}
+    assert elements == {("start", ""), ("y", ""), ("loop", "1")}

@@ -9,7 +9,7 @@ import pytest
 import hlo_widgets as hw
 from hlo_widgets.drawing import PROGRAM_VARIABLE
 from hlo_widgets.errors import DrawingError, HloLookupError
-from tests.graph.modules import BRANCHES, LOOP, chain
+from tests.graph.modules import BRANCHES, LOOP, chain, fan
 
 
 @pytest.fixture
@@ -228,3 +228,68 @@ def test_hostile_text_is_escaped_in_the_static_table():
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     assert "<script" not in data["text/html"]
     assert "&lt;script&gt;:3" in data["text/html"]
+
+
+def test_hovering_a_copy_of_a_busy_parameter_shows_the_parameter(sent):
+    explorer = hw.explore(fan(9))
+    messages = sent(explorer)
+    explorer._on_graph({"type": "hover", "id": "p@n.1"})
+    assert messages == [{"type": "hover", "id": "p@n.1", "text": "%p = f32[4] parameter(0)"}]
+
+
+def test_setting_the_public_trait_selects(softmax):
+    softmax.selected = "fusion.1"
+    assert softmax._graph.selected == "fusion.1"
+    assert softmax._cost.selected_rows == [1]
+    softmax.selected = "nothing of that name"
+    assert softmax.selected == ""
+
+
+def test_an_unknown_id_is_not_kept_open(softmax, sent):
+    sent(softmax)
+    click(softmax, "no such node")
+    click(softmax, "reduce_max.7")
+    assert softmax.expanded == set()
+
+
+def test_the_browser_is_told_even_when_something_else_fails(softmax, sent, monkeypatch):
+    messages = sent(softmax)
+    monkeypatch.setattr(softmax._navigator, "show", lambda view: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        click(softmax, "fusion")
+    assert messages == [{"type": "ready"}]
+
+
+def test_the_node_of_a_pair_has_the_row_of_its_start():
+    text = """HloModule pair
+
+%wrapped (w: f32[4]) -> f32[8] {
+  %w = f32[4] parameter(0)
+  ROOT %r = f32[8] concatenate(%w, %w), dimensions={0}
+}
+
+ENTRY %main (p: f32[4]) -> f32[8] {
+  %p = f32[4] parameter(0)
+  %gs = (f32[4], f32[8]) all-gather-start(%p), dimensions={0}
+  ROOT %gd = f32[8] all-gather-done(%gs)
+}
+"""
+    explorer = hw.explore(text)
+    explorer.select("gd")
+    assert explorer._cost.selected_rows == [0]
+
+
+def test_notes_too_long_for_a_tree_are_cut_and_say_so():
+    text = LOOP.replace(
+        "dimensions={0}", 'dimensions={0}, backend_config={"code":"' + "x" * 50_000 + '"}'
+    )
+    explorer = hw.explore(text)
+    explorer.select("total")
+    notes = explorer._detail.detail["backend_config"]
+    assert notes.endswith("characters)")
+    assert len(notes) < 21_000
+
+
+def test_an_op_inside_a_fusion_has_no_figures_of_its_own(softmax):
+    softmax.select("exp.5")
+    assert dict(softmax._detail.detail["facts"])["estimated cycles"] == "counted in fusion.1"
