@@ -13,7 +13,10 @@ _ENDINGS = tuple(
     for compression in ("", ".gz", ".xz", ".bz2", ".zst")
 )
 _FILE = re.compile(r"(?:(module_[0-9]+)\.)?(.+)")
-_STAGE = re.compile(r"\.(?:[\w.]*?_)?(before_optimizations|after_optimizations|after_codegen)$")
+_STAGE = re.compile(
+    r"\.(?:[\w.]*?_)?(before_optimizations|after_optimizations|after_codegen)"
+    r"(?:_((?:before|after)_buffer_assignment))?$"
+)
 _PASS = re.compile(r"\.([0-9]{1,6})\.(.+?)\.(after_.+?)(?:\.(before_.+))?$")
 # The best to look at first: only text after code generation has the compiler's estimates.
 STAGES = ("after_codegen", "after_optimizations", "before_optimizations")
@@ -29,7 +32,8 @@ class DumpedText:
         stage: "after_codegen", "after_optimizations", "before_optimizations", or "pass", or "" for
             a file whose name says nothing.
         pass_number: Position of the pass; None for what is no pass.
-        pass_name: Pipeline and pass, as XLA names them; empty for what is no pass.
+        pass_name: Pipeline and pass, as XLA names them; for a stage of which there are several texts,
+            which of them; else empty.
         size_bytes: Size of the file.
     """
 
@@ -63,17 +67,14 @@ def list_dump(folder: str | Path) -> tuple[DumpedText, ...]:
         if known is None or ".pb" in known.path.name:
             found[key] = dumped
     order = {stage: number for number, stage in enumerate((*STAGES, "", "pass"))}
-    return tuple(
-        sorted(
-            found.values(),
-            key=lambda item: (
-                order[item.stage],
-                -item.size_bytes,
-                -(item.pass_number or 0),
-                item.path.name,
-            ),
-        )
-    )
+
+    def rank(item: DumpedText) -> tuple[object, ...]:
+        # The largest module is the one that people dump for; of passes, the last is nearest to the end.
+        if item.pass_number is not None:
+            return order[item.stage], item.module, -item.pass_number
+        return order[item.stage], bool(item.pass_name), -item.size_bytes, item.path.name
+
+    return tuple(sorted(found.values(), key=rank))
 
 
 def _describe(path: Path, stem: str) -> DumpedText | None:
@@ -85,7 +86,9 @@ def _describe(path: Path, stem: str) -> DumpedText | None:
     prefix = f"{match[1]}." if match[1] else ""
     stage = _STAGE.search(name)
     if stage is not None:
-        return DumpedText(path, prefix + name[: stage.start()], stage[1], None, "", size)
+        return DumpedText(
+            path, prefix + name[: stage.start()], stage[1], None, stage[2] or "", size
+        )
     one_pass = _PASS.search(name)
     if one_pass is not None:
         module = prefix + name[: one_pass.start()]

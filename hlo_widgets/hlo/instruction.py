@@ -154,15 +154,11 @@ class HloInstruction:
     @property
     def backend_config(self) -> object | None:
         """The backend's notes: decoded JSON, else the string itself; None where there are none."""
-        text = self.attributes.get("backend_config")
-        if text is None:
-            return None
-        inner = unquote(text)
-        try:
-            value: object = json.loads(inner, strict=False)
-        except (ValueError, RecursionError):
-            return inner
-        return value
+        details = self._read()
+        if not details.has_backend_config:
+            details.backend_config = _decoded(self.attributes.get("backend_config"))
+            details.has_backend_config = True
+        return details.backend_config
 
     @property
     def called_by_attribute(self) -> Mapping[str, tuple[HloComputation, ...]]:
@@ -221,13 +217,34 @@ class HloInstruction:
         return details
 
 
+def _decoded(text: str | None) -> object | None:
+    if text is None:
+        return None
+    inner = unquote(text)
+    try:
+        value: object = json.loads(inner, strict=False)
+    except (ValueError, RecursionError):
+        return inner
+    return value
+
+
 class _Details:
     """What has been read of an instruction's text so far."""
 
-    __slots__ = ("attributes", "metadata", "shape", "statement")
+    __slots__ = (
+        "attributes",
+        "backend_config",
+        "has_backend_config",
+        "metadata",
+        "shape",
+        "statement",
+    )
 
     def __init__(self, statement: Statement) -> None:
         self.statement = statement
         self.shape: Shape | None = None
         self.attributes: dict[str, str] | None = None
         self.metadata: OpMetadata | None = None
+        # None is an answer, too, so that another field says whether it was asked for.
+        self.backend_config: object | None = None
+        self.has_backend_config = False

@@ -143,6 +143,7 @@ def dump(tmp_path: Path) -> Path:
         "module_0001.jit_f.before_optimizations.txt": before,
         "module_0001.jit_f.after_optimizations.txt": TEXT,
         "module_0001.jit_f.after_codegen.txt": TEXT,
+        "module_0001.jit_f.after_optimizations_before_buffer_assignment.txt": TEXT + "\n" * 99,
         "module_0001.jit_f.after_optimizations-buffer-assignment.txt": "BufferAssignment:\n",
         "module_0001.jit_f.after_optimizations-memory-usage-report.txt": "Total bytes used: 1\n",
         "module_0001.jit_f.flagfile": "--a=b\n",
@@ -172,6 +173,12 @@ def test_a_dump_folder_is_listed(dump: Path) -> None:
             "module_0002.jit_g.sm_9.0_gpu".removesuffix(".sm_9.0_gpu"),
             "after_optimizations",
             "",
+        ),
+        (
+            "module_0001.jit_f.after_optimizations_before_buffer_assignment.txt",
+            "module_0001.jit_f",
+            "after_optimizations",
+            "before_buffer_assignment",
         ),
         (
             "module_0001.jit_f.before_optimizations.txt",
