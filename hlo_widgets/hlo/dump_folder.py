@@ -32,8 +32,8 @@ class DumpedText:
         stage: "after_codegen", "after_optimizations", "before_optimizations", or "pass", or "" for
             a file whose name says nothing.
         pass_number: Position of the pass; None for what is no pass.
-        pass_name: Pipeline and pass, as XLA names them; for a stage of which there are several texts,
-            which of them; else empty.
+        pass_name: Pipeline and pass, as XLA names them; for a stage with several texts, which of
+            them; else empty.
         size_bytes: Size of the file.
     """
 
@@ -69,7 +69,7 @@ def list_dump(folder: str | Path) -> tuple[DumpedText, ...]:
     order = {stage: number for number, stage in enumerate((*STAGES, "", "pass"))}
 
     def rank(item: DumpedText) -> tuple[object, ...]:
-        # The largest module is the one that people dump for; of passes, the last is nearest to the end.
+        # The largest module is the one that people dump for; the last pass is nearest to the end.
         if item.pass_number is not None:
             return order[item.stage], item.module, -item.pass_number
         return order[item.stage], bool(item.pass_name), -item.size_bytes, item.path.name

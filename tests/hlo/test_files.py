@@ -170,7 +170,7 @@ def test_a_dump_folder_is_listed(dump: Path) -> None:
         ),
         (
             "module_0002.jit_g.sm_9.0_gpu_after_optimizations.txt",
-            "module_0002.jit_g.sm_9.0_gpu".removesuffix(".sm_9.0_gpu"),
+            "module_0002.jit_g",
             "after_optimizations",
             "",
         ),
