@@ -41,6 +41,21 @@ class Rectangle:
 
 
 @dataclass(frozen=True)
+class Line:
+    """How one arrow runs, in points.
+
+    Attributes:
+        d: An SVG path that ends at the arrow's tip.
+        head_label: Where the label at the tip stands; None where it has none.
+        tail_label: Where the label at the other end stands; None where it has none.
+    """
+
+    d: str
+    head_label: tuple[float, float] | None
+    tail_label: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
 class Layout:
     """Positions of a picture, in points (drawn one point to one CSS pixel).
 
@@ -48,14 +63,13 @@ class Layout:
         width: Width of the whole picture.
         height: Height of the whole picture.
         boxes: The box of every node and cluster, by id.
-        edges: For each edge of the graph, in its order, an SVG path that ends at the arrow's tip,
-            and the place of the label at its head (None where it has none).
+        edges: The line of each edge of the graph, in its order.
     """
 
     width: float
     height: float
     boxes: dict[str, Rectangle]
-    edges: list[tuple[str, tuple[float, float] | None]]
+    edges: list[Line]
 
 
 @lru_cache(maxsize=1)
@@ -162,7 +176,7 @@ def _rectangle(item: dict[str, Any], height: float) -> Rectangle:
     return Rectangle(x - wide / 2, height - y - high / 2, wide, high)
 
 
-def _edge(item: dict[str, Any], height: float) -> tuple[str, tuple[float, float] | None]:
+def _edge(item: dict[str, Any], height: float) -> Line:
     tip = None
     points = []
     for part in item["pos"].split():
@@ -179,11 +193,15 @@ def _edge(item: dict[str, Any], height: float) -> tuple[str, tuple[float, float]
         tip = points[-1]
     else:
         path += f"L{tip[0]:.1f} {tip[1]:.1f}"
-    return path, _beside(points[-2], tip) if "headlabel" in item else None
+    return Line(
+        path,
+        _beside(points[-2], tip) if "headlabel" in item else None,
+        _beside(points[1], points[0]) if "taillabel" in item else None,
+    )
 
 
 def _beside(before: tuple[float, float], tip: tuple[float, float]) -> tuple[float, float]:
-    """Return the place of a head label: a little back from the tip and aside of the line.
+    """Return the place of a label: a little back from an end of the line and aside of it.
 
     Graphviz's own place often lies on the line or on the arrow head.
     """

@@ -40,8 +40,8 @@ def test_every_box_and_arrow_has_a_place_inside_the_picture():
 def test_an_arrow_ends_at_the_box_it_points_to():
     graph = build_graph(parse_hlo_module(LOOP))
     layout = lay_out(graph)
-    for edge, (path, _) in zip(graph.edges, layout.edges, strict=True):
-        x, y = map(float, path.rpartition("L")[2].split())
+    for edge, line in zip(graph.edges, layout.edges, strict=True):
+        x, y = map(float, line.d.rpartition("L")[2].split())
         head = layout.boxes[edge.head]
         assert head.x - 2 <= x <= head.x + head.width + 2
         assert abs(y - head.y) <= 2

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import pathlib
-
 import anywidget
 import traitlets
 
-__all__ = ["DetailView"]
+from hlo_widgets.widgets.front_end import module_text, style_text
 
-_HERE = pathlib.Path(__file__).parent
+__all__ = ["DetailView"]
 
 
 class DetailView(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no types for its base
     """Shows one description; the Explorer decides of what."""
 
-    _esm = _HERE / "detail_view.js"
-    _css = _HERE / "detail_view.css"
+    _esm = module_text("page", "detail_view")
+    _css = style_text("detail_view")
 
     detail = traitlets.Dict().tag(sync=True)
     """What is shown: `describe.describe_instruction`'s facts, or `summary` lines of the module.

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import pathlib
-
 import anywidget
 import traitlets
 
-__all__ = ["GraphView"]
+from hlo_widgets.widgets.front_end import module_text, style_text
 
-_HERE = pathlib.Path(__file__).parent
+__all__ = ["GraphView"]
 
 
 class GraphView(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no types for its base
     """Draws one picture; the Explorer decides what is in it."""
 
-    _esm = _HERE / "graph_view.js"
-    _css = _HERE / "graph_view.css"
+    _esm = module_text("page", "drawing", "camera", "panels", "graph_view")
+    # itables takes no style sheet; the table stands below every graph, so its rules come with it.
+    _css = style_text("graph_view") + style_text("cost_table")
 
     picture = traitlets.Dict().tag(sync=True)
     """What is drawn, as `picture.picture_of` gives it.

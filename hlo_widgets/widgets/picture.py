@@ -56,6 +56,7 @@ def _item(item: Node | Cluster, layout: Layout) -> dict[str, Any]:
         "height": round(box.height, 1),
         "lines": item.lines,
         "style": item.style,
+        "meaning": STYLES[item.style].meaning,
         "members": item.members,
         "expandable": item.expandable if isinstance(item, Node) else item.instruction is not None,
         "open": not is_node,
@@ -75,11 +76,16 @@ def _arrows(graph: Graph, layout: Layout) -> list[dict[str, Any]]:
             "label": edge.label,
             "element": edge.element,
             "via": edge.via,
-            "path": path,
-            "at": at and [round(at[0], 1), round(at[1], 1)],
+            "path": path.d,
+            "at": _rounded(path.head_label),
+            "from": _rounded(path.tail_label),
         }
-        for edge, (path, at) in zip(graph.edges, layout.edges, strict=True)
+        for edge, path in zip(graph.edges, layout.edges, strict=True)
     ]
+
+
+def _rounded(place: tuple[float, float] | None) -> list[float] | None:
+    return None if place is None else [round(place[0], 1), round(place[1], 1)]
 
 
 def _start(graph: Graph) -> str | None:

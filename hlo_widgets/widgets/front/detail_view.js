@@ -10,19 +10,6 @@ function make(tag, className = "", text = "", ...children) {
   return element;
 }
 
-/** Whether the page around is dark: JupyterLab says so, elsewhere the background's brightness does. */
-function isDark(el) {
-  const lab = document.body.dataset.jpThemeLight;
-  if (lab !== undefined) return lab === "false";
-  for (let node = el; node; node = node.parentElement) {
-    const parts = getComputedStyle(node).backgroundColor.match(/[\d.]+/g)?.map(Number);
-    if (parts && (parts.length < 4 || parts[3] > 0)) {
-      return 0.299 * parts[0] + 0.587 * parts[1] + 0.114 * parts[2] < 128;
-    }
-  }
-  return matchMedia("(prefers-color-scheme: dark)").matches;
-}
-
 /** A JSON value as a tree that opens by a click; children are made when it is first opened. */
 function tree(key, value) {
   if (value === null || typeof value !== "object") {
@@ -41,6 +28,12 @@ function tree(key, value) {
   return branch;
 }
 
+function columnHead(text) {
+  const cell = make("th", "", text);
+  cell.scope = "col";
+  return cell;
+}
+
 function section(title, ...children) {
   return make("section", "", "", make("h4", "", title), ...children);
 }
@@ -48,6 +41,7 @@ function section(title, ...children) {
 function render({ model, el }) {
   const root = make("div", "hw-detail");
   root.dataset.lmSuppressShortcuts = "true";
+  root.setAttribute("role", "region");
   root.setAttribute("aria-label", "Details of the selected op");
   el.append(root);
 
@@ -70,7 +64,7 @@ function render({ model, el }) {
 
   function parameterTable(parameters) {
     const table = make("table");
-    table.append(make("tr", "", "", make("th", "", "#"), make("th", "", "parameter"), make("th", "", "reads operand")));
+    table.append(make("tr", "", "", ...["#", "parameter", "reads operand"].map(columnHead)));
     for (const { number, parameter, operand } of parameters) {
       const shape = make("div", "hw-about", parameter.about.replace(/^parameter /, ""));
       table.append(
@@ -91,7 +85,9 @@ function render({ model, el }) {
     }
     const facts = make("dl");
     for (const [name, value] of detail.facts) facts.append(make("dt", "", name), make("dd", "", value));
-    const parts = [make("h3", "", detail.name), make("p", "hw-subtitle", detail.subtitle), facts];
+    const heading = make("h3", "", detail.name);
+    heading.tabIndex = -1;
+    const parts = [heading, make("p", "hw-subtitle", detail.subtitle), facts];
     if (detail.parameters.length) parts.push(parameterTable(detail.parameters));
     else parts.push(linkList("Operands", detail.operands));
     parts.push(linkList("Users", detail.users));
@@ -103,16 +99,18 @@ function render({ model, el }) {
     }
     const source = make("details", "hw-branch", "", make("summary", "", "HLO text"), make("pre", "", detail.text));
     parts.push(source);
+    // Who followed a link by keyboard stays in the panel.
+    const hadFocus = root.contains(document.activeElement);
     root.replaceChildren(...parts);
     root.scrollTop = 0;
+    if (hadFocus) heading.focus();
   }
 
   model.on("change:detail", show);
-  const themeWatch = new MutationObserver(() => (root.dataset.theme = isDark(el) ? "dark" : "light"));
-  themeWatch.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
+  const stopTheme = watchTheme(() => (root.dataset.theme = isDark(el) ? "dark" : "light"));
   show();
   return () => {
-    themeWatch.disconnect();
+    stopTheme();
     model.off("change:detail", show);
   };
 }

@@ -1,0 +1,181 @@
+// The drawing: frames, boxes and arrows at the places that the kernel laid out.
+//
+// Everything that comes from an HLO file is set with textContent or setAttribute on elements made here;
+// no markup is ever parsed.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Make an element with attributes and children. @returns {Element} */
+function make(tag, attributes = {}, ...children) {
+  const svgTags = ["svg", "g", "rect", "path", "text", "tspan", "defs", "marker", "title"];
+  const element = svgTags.includes(tag)
+    ? document.createElementNS(SVG, tag)
+    : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+const measuring = document.createElement("canvas").getContext("2d");
+
+/** The font that texts in a layer are drawn in. */
+function fontOfText(layer) {
+  const probe = layer.appendChild(make("text"));
+  const family = getComputedStyle(probe).fontFamily;
+  probe.remove();
+  return family;
+}
+
+/** Squeeze a text into a width when this browser's font is wider than the one it was laid out with. */
+function fit(text, content, font, room) {
+  measuring.font = font;
+  if (measuring.measureText(content).width > room) {
+    text.setAttribute("textLength", room.toFixed(1));
+    text.setAttribute("lengthAdjust", "spacingAndGlyphs");
+  }
+}
+
+/** The drawing itself: SVG elements keyed by id, so that what stays is moved, not made again. */
+class Drawing {
+  constructor(world, arrowId) {
+    this.arrowId = arrowId;
+    this.frames = world.appendChild(make("g", { class: "hw-frames" }));
+    this.arrows = world.appendChild(make("g", { class: "hw-arrows" }));
+    this.boxes = world.appendChild(make("g", { class: "hw-boxes" }));
+    this.drawn = new Map();
+    this.font = "";
+  }
+
+  /** Draw a picture. @returns {void} */
+  show(picture) {
+    this.font ||= fontOfText(this.boxes);
+    const kept = new Set([...picture.frames, ...picture.boxes].map((item) => item.id));
+    for (const [id, old] of this.drawn) if (!kept.has(id)) old.element.remove();
+    const next = new Map();
+    picture.frames.forEach((item, at) => this.#keep(next, item, this.frames, at, drawFrame));
+    picture.boxes.forEach((item, at) => this.#keep(next, item, this.boxes, at, drawBox));
+    this.drawn = next;
+    this.#drawArrows(picture.arrows);
+  }
+
+  element(id) {
+    return this.drawn.get(id)?.element;
+  }
+
+  #keep(next, item, layer, at, draw) {
+    const look = JSON.stringify([item.width, item.height, item.lines, item.style, item.root, item.share]);
+    let entry = this.drawn.get(item.id);
+    if (!entry || entry.look !== look || entry.layer !== layer) {
+      const focused = entry?.element.contains(document.activeElement);
+      entry?.element.remove();
+      entry = { element: draw(item, this.font), look, layer };
+      if (focused) requestAnimationFrame(() => entry.element.focus({ preventScroll: true }));
+    }
+    entry.element.setAttribute("transform", `translate(${item.x} ${item.y})`);
+    entry.item = item;
+    // Tab follows the order of the elements: keep the picture's, moving as few as possible.
+    if (layer.children[at] !== entry.element) layer.insertBefore(entry.element, layer.children[at] ?? null);
+    next.set(item.id, entry);
+  }
+
+  #drawArrows(arrows) {
+    const old = [...this.arrows.children];
+    arrows.forEach((arrow, number) => {
+      const group = old[number] ?? this.arrows.appendChild(newArrow());
+      const [title, line, label, element] = group.children;
+      group.setAttribute("class", `hw-arrow hw-${arrow.kind}`);
+      group.dataset.tail = arrow.tail;
+      group.dataset.head = arrow.head;
+      title.textContent = arrowTitle(arrow);
+      line.setAttribute("d", arrow.path);
+      line.setAttribute("marker-end", `url(#${this.arrowId})`);
+      write(label, arrow.label, arrow.at);
+      write(element, arrow.element && `[${arrow.element}]`, arrow.from);
+    });
+    for (const extra of old.slice(arrows.length)) extra.remove();
+  }
+}
+
+function newArrow() {
+  return make("g", {}, make("title"), make("path"), make("text"), make("text"));
+}
+
+function write(text, content, place) {
+  text.textContent = place ? content : "";
+  if (!place) return;
+  text.setAttribute("x", place[0]);
+  text.setAttribute("y", place[1] + 3);
+}
+
+function arrowTitle({ tail, head, kind, element, via }) {
+  const what = element ? `element ${element} of ${tail}` : tail;
+  const through = via.length ? `, through ${via.join(", ")}` : "";
+  return kind === "control" ? `${tail} runs before ${head}` : `${what} is read by ${head}${through}`;
+}
+
+/** Give an element its colour on the scale of five steps, where it has a place on it. */
+function markStep(element, share) {
+  if (share !== null) element.dataset.step = String(Math.min(Math.floor(share * 5), 4));
+}
+
+function colored(item, className) {
+  const acts = item.members.length > 0 || item.leads_to !== null;
+  const group = make("g", {
+    class: `${className} hw-style-${item.style}`,
+    role: acts ? "button" : "group",
+    "aria-label": [...item.lines, ...(item.root ? ["ROOT"] : []), item.meaning].join(", "),
+  });
+  if (acts) group.setAttribute("tabindex", "0");
+  if (item.expandable) group.setAttribute("aria-expanded", String(item.open));
+  group.dataset.id = item.id;
+  if (item.members.length) group.dataset.name = item.members.at(-1);
+  group.dataset.members = item.members.join(" ");
+  if (item.root) group.dataset.root = "true";
+  markStep(group, item.share);
+  return group;
+}
+
+function drawBox(item, font) {
+  const group = colored(item, "hw-box");
+  const radius = item.expandable ? 7 : 1.5;
+  group.append(make("rect", { width: item.width, height: item.height, rx: radius }));
+  const lines = item.root ? [...item.lines, "ROOT"] : item.lines;
+  const pitch = item.height / (lines.length + 0.55);
+  lines.forEach((line, number) => {
+    const weight = number === 0 && lines.length > 1 ? 600 : 400;
+    const y = pitch * (number + 0.775) + 4.2;
+    const text = make("text", { x: item.width / 2, y: y.toFixed(1), "font-weight": weight });
+    text.textContent = line;
+    if (item.root && number === lines.length - 1) text.setAttribute("class", "hw-root");
+    else fit(text, line, `${weight} 12px ${font}`, item.width - 6);
+    group.append(text);
+  });
+  return group;
+}
+
+function drawFrame(item, font) {
+  const group = colored(item, "hw-frame");
+  group.append(make("rect", { width: item.width, height: item.height, rx: 9 }));
+  const sign = item.expandable ? "\u2212 " : "";
+  item.lines.forEach((line, number) => {
+    const text = make("text", { x: item.width / 2, y: 17 + number * 14.5, "font-weight": number ? 400 : 600 });
+    text.textContent = number ? line : sign + line;
+    fit(text, text.textContent, `${number ? 400 : 600} 12px ${font}`, item.width - 8);
+    group.append(text);
+  });
+  return group;
+}
+
+function themeRules(styles, scale, scope) {
+  const rule = (key, [fill, stroke, text], dark) => {
+    const where = `${dark ? '[data-theme="dark"]' : ""}${scope} .hw-style-${key}`;
+    return `${where}{--hw-fill:${fill};--hw-stroke:${stroke};--hw-text:${text}}`;
+  };
+  const step = (number, [fill, text], dark) =>
+    `${dark ? '[data-theme="dark"]' : ""}${scope} [data-step="${number}"]{--hw-fill:${fill};--hw-text:${text}}`;
+  return [
+    ...Object.entries(styles).flatMap(([key, s]) => [rule(key, s.light, false), rule(key, s.dark, true)]),
+    ...scale.light.map((s, i) => step(i, s, false)),
+    ...scale.dark.map((s, i) => step(i, s, true)),
+  ].join("\n");
+}

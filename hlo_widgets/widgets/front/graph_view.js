@@ -1,0 +1,343 @@
+// The graph of a module: draws positions that the kernel laid out, and tells it what the user does.
+//
+// Model traits: picture (read), selected (read and set). Messages sent:
+// {type: "prepare" | "hover", id}, and {type: "toggle" | "focus" | "option" | "find", ...}, which the
+// kernel answers with "ready" when all it changed is on its way. Received: {type: "hover", id, text},
+// {type: "center", id}, {type: "problem", text}, {type: "ready"}.
+
+const LEAST_START_SCALE = 0.92; // labels are 12 px at scale 1: 11 px is the smallest that reads well
+const MOST_START_SCALE = 1.25;
+const ARROW_STEP_PX = 60;
+const PATIENCE_MS = 3000;
+const PATIENCE = "The kernel has not answered yet: it is busy, or it was restarted and the cell must run again.";
+
+/** Do the work once in the next frame, however often it is asked for. */
+function onceAFrame(work) {
+  let asked = false;
+  return () => {
+    if (asked) return;
+    asked = true;
+    requestAnimationFrame(() => {
+      asked = false;
+      work();
+    });
+  };
+}
+
+function idAt(target) {
+  return target.closest?.("[data-id]")?.dataset.id;
+}
+
+let views = 0;
+
+/** One view of the model: the drawing with everything around it, and what the user does to it. */
+class View {
+  constructor(model, el) {
+    this.model = model;
+    this.el = el;
+    this.scope = `hw-view-${++views}`;
+    this.items = new Map();
+    this.picture = null;
+    this.anchor = null; // the node whose place on the screen the next picture keeps
+    this.press = null; // where the pointer went down
+    this.#build();
+    this.#listen();
+    this.applyTheme();
+    this.showPicture();
+  }
+
+  #build() {
+    const arrowId = `${this.scope}-arrow`;
+    const marker = make("marker", {
+      id: arrowId, viewBox: "0 0 8 8", refX: 7.4, refY: 4, markerWidth: 7, markerHeight: 7,
+      orient: "auto-start-reverse", markerUnits: "userSpaceOnUse",
+    }, make("path", { d: "M0 0.8L8 4L0 7.2z", class: "hw-tip" }));
+    const world = make("g");
+    this.svg = make("svg", { class: "hw-svg", role: "group", tabindex: "0", "aria-label": "Graph of the compiled program" });
+    this.svg.append(make("defs", {}, marker), world);
+    this.pane = make("div", { class: "hw-pane" }, this.svg);
+    this.rules = document.createElement("style");
+    this.note = make("div", { class: "hw-note", role: "status" });
+    this.legend = make("div", { class: "hw-legend" });
+    this.root = make("div", { class: `hw-graph ${this.scope}`, "data-lm-suppress-shortcuts": "true", "data-redraws": "0" });
+    this.drawing = new Drawing(world, arrowId);
+    this.refreshMap = onceAFrame(() => this.picture && this.overview.draw(this.picture, this.dark));
+    this.camera = new Camera(this.pane, world, this.refreshMap);
+    this.overview = new Overview(this.pane, this.camera);
+    this.hover = new Hover(this.pane, (id) => this.items.get(id)?.members.length && this.model.send({ type: "hover", id }));
+    this.toolbar = new Toolbar(this.camera, () => this.fit(), (message) => this.send(message));
+    this.root.append(this.rules, this.toolbar.element, this.note, this.pane, this.legend);
+    this.el.append(this.root);
+  }
+
+  #listen() {
+    const { svg } = this;
+    svg.addEventListener("pointerdown", (event) => this.#onPress(event));
+    svg.addEventListener("pointermove", (event) => this.#onDrag(event));
+    for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => this.#onRelease());
+    svg.addEventListener("click", (event) => this.#onClick(event));
+    svg.addEventListener("pointerover", (event) => {
+      const id = idAt(event.target);
+      if (id === undefined || this.press?.moved) this.hover.hide();
+      else this.hover.wait(id, event);
+    });
+    svg.addEventListener("pointerleave", () => this.hover.hide());
+    svg.addEventListener("focusin", (event) => {
+      const item = this.items.get(idAt(event.target));
+      if (item && event.target.matches(":focus-visible")) this.bringIntoView(item);
+      this.pane.scrollTo(0, 0); // the browser scrolls what it focuses; the camera has moved already
+    });
+    this.pane.addEventListener("wheel", (event) => this.#onWheel(event), { passive: false });
+    this.root.addEventListener("keydown", (event) => this.#onKey(event));
+    const changes = {
+      "change:picture": () => this.#onPicture(),
+      "change:selected": () => this.mark(),
+      "msg:custom": (message) => this.#onMessage(message),
+    };
+    for (const [event, action] of Object.entries(changes)) this.model.on(event, action);
+    const stopTheme = watchTheme(() => this.applyTheme());
+    let sized = false;
+    const sizeWatch = new ResizeObserver(() => {
+      if (!sized && this.pane.clientWidth && this.picture) {
+        sized = true; // the first size that the notebook gives the pane
+        this.startView();
+      }
+      this.refreshMap();
+    });
+    sizeWatch.observe(this.pane);
+    this.end = () => {
+      stopTheme();
+      sizeWatch.disconnect();
+      clearTimeout(this.patience);
+      this.hover.hide();
+      for (const [event, action] of Object.entries(changes)) this.model.off(event, action);
+    };
+  }
+
+  // ---- what the kernel says
+
+  /** Ask the kernel for something that it answers with "ready". */
+  send(message) {
+    this.root.dataset.busy = "true";
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => this.say(PATIENCE, true), PATIENCE_MS);
+    this.model.send(message);
+  }
+
+  say(text, isProblem = false) {
+    this.note.textContent = text;
+    this.note.classList.toggle("hw-problem", isProblem);
+  }
+
+  #onMessage(message) {
+    const item = this.items.get(message.id);
+    if (message.type === "hover") this.hover.receive(message.id, message.text);
+    else if (message.type === "center" && item) this.bringIntoView(item);
+    else if (message.type === "problem") this.say(message.text, true);
+    else if (message.type === "ready") this.#onReady();
+  }
+
+  #onReady() {
+    clearTimeout(this.patience);
+    delete this.root.dataset.busy;
+    if (this.note.textContent === PATIENCE) this.say(this.picture?.note ?? "");
+  }
+
+  #onPicture() {
+    this.hover.hide();
+    this.hover.texts.clear();
+    this.showPicture();
+  }
+
+  // ---- the picture
+
+  showPicture() {
+    const next = this.model.get("picture");
+    if (!next?.boxes) return;
+    const first = this.picture === null || this.picture.key !== next.key;
+    const held = this.anchor !== null && !first ? this.place(this.anchor) : null;
+    this.picture = next;
+    this.items = new Map([...next.frames, ...next.boxes].map((item) => [item.id, item]));
+    if (first) this.rules.textContent = themeRules(next.styles, next.scale, `.${this.scope}`);
+    this.drawing.show(next);
+    if (first) this.startView();
+    else if (held && this.items.has(this.anchor)) this.keepInPlace(held);
+    else this.refreshMap();
+    this.anchor = null;
+    this.toolbar.show(next);
+    this.showLegend();
+    this.say(next.note);
+    this.mark();
+    this.root.dataset.redraws = String(Number(this.root.dataset.redraws) + 1);
+  }
+
+  fit() {
+    if (this.picture) this.camera.fit(this.picture);
+  }
+
+  startView() {
+    if (this.camera.fit(this.picture, MOST_START_SCALE, LEAST_START_SCALE)) return;
+    this.camera.scale = 1;
+    const start = this.items.get(this.picture.start);
+    if (start) this.camera.center(start);
+  }
+
+  /** Where the top middle of an item is on the screen. */
+  place(id) {
+    const item = this.items.get(id);
+    const { scale, x, y } = this.camera;
+    return item && [(item.x + item.width / 2) * scale + x, item.y * scale + y];
+  }
+
+  keepInPlace([x, y]) {
+    const now = this.place(this.anchor);
+    this.camera.move(this.camera.x + x - now[0], this.camera.y + y - now[1]);
+  }
+
+  bringIntoView(item) {
+    if (!this.camera.holds(item)) this.camera.center(item);
+  }
+
+  showLegend() {
+    const entries = this.picture.legend.map(({ style, label, share }) => {
+      const chip = make("span", { class: `hw-chip hw-style-${style}` });
+      markStep(chip, share);
+      return make("span", { class: "hw-key" }, chip, label);
+    });
+    this.legend.replaceChildren(...entries);
+  }
+
+  /** Light the selected node and its arrows. */
+  mark() {
+    const selected = this.model.get("selected");
+    const isSelected = (id) => selected !== "" && (id === selected || id.startsWith(`${selected}@`));
+    for (const [id, { element, item }] of this.drawing.drawn) {
+      const lit = item.members.length > 0 && isSelected(id);
+      element.classList.toggle("hw-selected", lit);
+      if (item.members.length) element.setAttribute("aria-pressed", String(lit));
+    }
+    for (const arrow of this.drawing.arrows.children) {
+      arrow.classList.toggle("hw-lit", isSelected(arrow.dataset.tail) || isSelected(arrow.dataset.head));
+    }
+  }
+
+  applyTheme() {
+    this.dark = isDark(this.el);
+    this.root.dataset.theme = this.dark ? "dark" : "light";
+    this.refreshMap();
+  }
+
+  // ---- what the user does
+
+  activate(id) {
+    const item = this.items.get(id);
+    if (!item) return;
+    this.anchor = id;
+    if (item.leads_to) this.send({ type: "focus", id: item.leads_to });
+    else if (item.expandable) this.send({ type: "toggle", id });
+    else this.select(id);
+  }
+
+  select(id) {
+    this.model.set("selected", id);
+    this.model.save_changes();
+    this.mark();
+  }
+
+  #onPress(event) {
+    if (event.button !== 0) return;
+    this.hover.hide();
+    this.press = { x: event.clientX, y: event.clientY, cx: this.camera.x, cy: this.camera.y, moved: false };
+    // A finger stays down for some 80 ms: time to lay out what the click will ask for.
+    const id = idAt(event.target);
+    if (this.items.get(id)?.expandable) this.model.send({ type: "prepare", id });
+  }
+
+  #onDrag(event) {
+    const { press } = this;
+    if (!press || !(event.buttons & 1)) return;
+    const [dx, dy] = [event.clientX - press.x, event.clientY - press.y];
+    if (!press.moved && Math.hypot(dx, dy) > 4) {
+      press.moved = true;
+      this.svg.setPointerCapture(event.pointerId);
+      this.pane.classList.add("hw-dragging");
+    }
+    if (press.moved) this.camera.move(press.cx + dx, press.cy + dy);
+  }
+
+  #onRelease() {
+    this.pane.classList.remove("hw-dragging");
+    setTimeout(() => (this.press = null)); // after the click that may follow
+  }
+
+  #onClick(event) {
+    // The second click of a double click would close what the first opened.
+    if (this.press?.moved || event.detail > 1) return;
+    const id = idAt(event.target);
+    if (id === undefined) this.select("");
+    else this.activate(id);
+  }
+
+  #onWheel(event) {
+    if (!(event.ctrlKey || event.metaKey)) return; // a plain wheel scrolls the notebook
+    event.preventDefault();
+    const box = this.pane.getBoundingClientRect();
+    this.camera.zoom(Math.exp(-event.deltaY / 300), [event.clientX - box.left, event.clientY - box.top]);
+  }
+
+  #onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || this.toolbar.element.contains(event.target)) return;
+    const id = idAt(event.target);
+    const actions = {
+      Enter: id && (() => this.activate(id)),
+      " ": id && (() => this.activate(id)),
+      Escape: () => this.select(""),
+      0: () => this.fit(),
+      "+": () => this.camera.zoom(ZOOM_STEP),
+      "=": () => this.camera.zoom(ZOOM_STEP),
+      "-": () => this.camera.zoom(1 / ZOOM_STEP),
+      ArrowUp: () => this.step(id, 0, -1),
+      ArrowDown: () => this.step(id, 0, 1),
+      ArrowLeft: () => this.step(id, -1, 0),
+      ArrowRight: () => this.step(id, 1, 0),
+    };
+    if (!actions[event.key]) return;
+    actions[event.key]();
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** What ArrowDown and ArrowUp go to: the users or producers of a node, where it has any. */
+  neighbours(id, dy) {
+    const [from, to] = dy > 0 ? ["tail", "head"] : ["head", "tail"];
+    const found = this.picture.arrows.filter((a) => dy && a[from] === id).map((a) => this.items.get(a[to]));
+    return found.length ? found : [...this.items.values()];
+  }
+
+  /** Move the keyboard focus to the nearest node in a direction, or the view when no node has it. */
+  step(id, dx, dy) {
+    const from = this.items.get(id);
+    if (!from) return this.camera.move(this.camera.x - dx * ARROW_STEP_PX, this.camera.y - dy * ARROW_STEP_PX);
+    const middle = (item) => [item.x + item.width / 2, item.open ? item.y + 10 : item.y + item.height / 2];
+    const [x, y] = middle(from);
+    let best = null;
+    for (const item of this.neighbours(id, dy)) {
+      if (!item || item === from || !item.members.length) continue;
+      const [ix, iy] = middle(item);
+      const along = (ix - x) * dx + (iy - y) * dy;
+      const aside = Math.abs((ix - x) * dy + (iy - y) * dx);
+      const distance = along + aside * 2.5; // what lies straight ahead comes first
+      if (along > 1 && (!best || distance < best.distance)) best = { item, distance };
+    }
+    if (!best) return;
+    this.bringIntoView(best.item);
+    this.drawing.element(best.item.id)?.focus({ preventScroll: true });
+  }
+}
+
+function render({ model, el }) {
+  const view = new View(model, el);
+  return () => view.end();
+}
+
+export default { render };

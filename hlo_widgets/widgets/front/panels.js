@@ -1,0 +1,84 @@
+// What stands around the picture: the box that follows the pointer, and the bar above.
+
+const HOVER_DELAY_MS = 180;
+const ZOOM_STEP = 1.25;
+
+/** The box that shows the whole instruction under the pointer, asked from the kernel once. */
+class Hover {
+  constructor(pane, ask) {
+    this.pane = pane;
+    this.ask = ask;
+    this.texts = new Map();
+    this.box = make("div", { class: "hw-hover", role: "tooltip", hidden: "" });
+    pane.append(this.box);
+  }
+
+  wait(id, event) {
+    this.hide();
+    this.timer = setTimeout(() => {
+      const pane = this.pane.getBoundingClientRect();
+      this.id = id;
+      this.box.style.left = `${Math.min(event.clientX - pane.left + 14, Math.max(pane.width - 380, 8))}px`;
+      this.box.style.top = `${event.clientY - pane.top + 16}px`;
+      if (this.texts.has(id)) this.show(id);
+      else this.ask(id);
+    }, HOVER_DELAY_MS);
+  }
+
+  receive(id, text) {
+    this.texts.set(id, text);
+    this.show(id);
+  }
+
+  show(id) {
+    if (this.id !== id) return;
+    this.box.textContent = this.texts.get(id);
+    this.box.hidden = false;
+    requestAnimationFrame(() => {
+      const room = this.pane.clientHeight - this.box.offsetHeight - 8;
+      if (this.box.offsetTop > room) this.box.style.top = `${Math.max(room, 8)}px`;
+    });
+  }
+
+  hide() {
+    clearTimeout(this.timer);
+    this.box.hidden = true;
+    this.id = undefined;
+  }
+}
+
+/** The buttons and choices above the picture. */
+class Toolbar {
+  constructor(camera, fit, send) {
+    this.element = make("div", { class: "hw-bar" });
+    this.#button("Fit", "Show the whole graph (key: 0)", fit);
+    this.#button("\u2212", "Zoom out (key: -)", () => camera.zoom(1 / ZOOM_STEP));
+    this.#button("+", "Zoom in (key: +)", () => camera.zoom(ZOOM_STEP));
+    this.colors = make("select", { title: "What the colours mean", "aria-label": "Colour by" });
+    for (const by of ["kind", "cycles", "memory"]) this.colors.append(new Option(`Colour by ${by}`, by));
+    this.colors.addEventListener("change", () => send({ type: "option", name: "color_by", value: this.colors.value }));
+    this.plumbing = make("input", { type: "checkbox" });
+    this.plumbing.addEventListener("change", () =>
+      send({ type: "option", name: "show_plumbing", value: this.plumbing.checked }),
+    );
+    const title = "Draw get-tuple-element, tuple, bitcast and scalar constants as boxes";
+    const find = make("input", { type: "search", placeholder: "Find an op\u2026", "aria-label": "Find an op by its name" });
+    find.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && find.value.trim()) send({ type: "find", text: find.value.trim() });
+      event.stopPropagation();
+    });
+    this.element.append(this.colors, make("label", { title }, this.plumbing, " plumbing"), find);
+  }
+
+  show(picture) {
+    this.colors.value = picture.color_by;
+    this.plumbing.checked = picture.show_plumbing;
+  }
+
+  #button(text, title, action) {
+    const button = make("button", { type: "button", title });
+    button.textContent = text;
+    button.addEventListener("click", action);
+    this.element.append(button);
+  }
+}
