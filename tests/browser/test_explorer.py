@@ -124,6 +124,13 @@ def test_the_keyboard_alone_is_enough(softmax):
     assert len(softmax.notebook.cells()) == 1
 
 
+def test_a_row_is_selected_by_keyboard(softmax):
+    softmax.row("fusion.1").focus()
+    softmax.page.keyboard.press("Enter")
+    softmax.page.locator('.hw-box.hw-selected[data-name="fusion.1"]').wait_for()
+    assert len(softmax.notebook.cells()) == 1
+
+
 def test_hovering_shows_the_whole_instruction(softmax):
     softmax.box("fusion.1").hover()
     hover = softmax.page.locator(".hw-hover:not([hidden])")
