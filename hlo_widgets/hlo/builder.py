@@ -264,7 +264,10 @@ class ModuleBuilder:
             )
         if self.skipped_lines:
             count, first = len(self.skipped_lines), self.skipped_lines[0]
-            self.warn(f"{count} lines that are no HLO were skipped, the first is line {first}")
+            if count == 1:
+                self.warn(f"line {first} is no HLO and was skipped")
+            else:
+                self.warn(f"{count} lines that are no HLO were skipped, the first is line {first}")
         module.warnings = tuple(self._warnings)
         return module
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 
 _FENCE = re.compile(r"^[ \t]*+(?:```|~~~)[^\n`]*+$", re.MULTILINE)
+# What `cat -n`, `grep -n` and editors put before a line.
+_NUMBER = re.compile(r"[ \t]*+[0-9]++(?::|\||\t) ?")
 _QUOTE = re.compile(r"^> ?", re.MULTILINE)
 # A log line names the source file and line that wrote it before the message: `...util.cc:72]
 # HloModule`.
@@ -46,13 +48,16 @@ def mend(text: str, unwrap: bool = False) -> tuple[str, list[str]]:
     if head and all(line.startswith(">") for line in head):
         notes.append("quotation marks before the lines were taken out")
         text = _QUOTE.sub("", text)
+    if len(head) > 2 and all(_NUMBER.match(line) for line in head):
+        notes.append("line numbers before the lines were taken out")
+        text = "\n".join(_NUMBER.sub("", line, count=1) for line in text.split("\n"))
     if 2 * sum(_LOG_PREFIX.match(line) is not None for line in head) >= max(len(head), 1):
         notes.append("log prefixes before the lines were taken out")
         text = "\n".join(_without_prefix(line) for line in text.split("\n"))
     if unwrap:
         text, joined = _unwrap(text)
         if joined:
-            notes.append(f"{joined} lines that a terminal had wrapped were joined")
+            notes.append(f"lines that a terminal had wrapped were joined ({joined})")
     return text, notes
 
 

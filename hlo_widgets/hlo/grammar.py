@@ -43,6 +43,11 @@ _GOES_ON = re.compile(
     r"^[ \t]*+(?:ROOT )?%?[\w.$-]++ = .|^[ \t]*+\}[ \t]*+\n|^HloModule |^(?:ENTRY )?%?\S++ .*\{\n",
     re.MULTILINE,
 )
+# A line in a computation that somebody left out, or that a logger put in.
+_NO_STATEMENT = re.compile(
+    r"(?:\.\.++|\u2026)[^\n=]*+(?:\n|\Z)"
+    r"|[IWEFD][0-9]{4} [0-9:.]++ ++[0-9]++ [^\n\]:]++:[0-9]++\] [^\n]*+"
+)
 _NO_OPERANDS = {"parameter", "constant", "iota"}
 # Places with a bracket that nothing closes cost a look at the whole rest of the text. Arbitrary.
 _MAX_UNCLOSED = 50
@@ -96,6 +101,11 @@ class GrammarReader:
             if position >= len(source):
                 self._cut(draft, position, depth)
                 break
+            skipped = _NO_STATEMENT.match(source, position)
+            if skipped is not None:
+                self._builder.skipped_lines.append(self._builder.module.line_at(position))
+                position = skipped.end()
+                continue
             try:
                 position = self._instruction(draft, position, depth)
             except HloParseError as error:

@@ -61,6 +61,23 @@ def test_quoted_mail() -> None:
     assert names(parse_hlo_module(hurt)) == ALL
 
 
+def test_line_numbers() -> None:
+    for form in ("{}: {}\n", "{:6}\t{}\n", "{} | {}\n"):
+        hurt = "".join(form.format(n + 1, line) for n, line in enumerate(TEXT.splitlines()))
+        module = parse_hlo_module(hurt.replace(" | ", "| "))
+        assert names(module) == ALL
+        assert module.warnings == ("line numbers before the lines were taken out",)
+
+
+@pytest.mark.parametrize(
+    "line", ["...", "  ... (12 more)", "I0603 07:41:11.123456   12345 pipeline.cc:301] Running"]
+)
+def test_lines_that_are_left_out_or_logged(line: str) -> None:
+    module = parse_hlo_module(TEXT.replace("  ROOT %copy.2", f"{line}\n  ROOT %copy.2"))
+    assert names(module) == ALL
+    assert module.warnings == ("line 11 is no HLO and was skipped",)
+
+
 @pytest.mark.parametrize("width", [60, 80, 90])
 def test_wrapped_by_a_terminal(width: int) -> None:
     wrapped = "\n".join(
