@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from hlo_widgets.errors import (
+    CompileCancelledError,
     CompileError,
     CompileTimeoutError,
     DrawingError,
@@ -70,6 +71,7 @@ _HOMES = {
 
 __all__ = [
     "CompilationResult",
+    "CompileCancelledError",
     "CompileError",
     "CompileTimeoutError",
     "DrawingError",

@@ -5,13 +5,14 @@ The tree, with the built-in that each error can also be caught as::
     HloWidgetsError
     ├── HloParseError (ValueError)            text that is not HLO, with the place
     ├── HloFileError (ValueError)             a file or folder that cannot be read as HLO, and why
-    ├── DecisionFileError (ValueError)        a file that holds no fusion decisions that can be read, and why
+    ├── DecisionFileError (ValueError)        a file with no fusion decisions to read, and why
     ├── HloLookupError (KeyError)             no such instruction or computation
     ├── UnknownCaptureError (KeyError)        a capture that this package does not carry
     ├── UnknownTargetError (ValueError)       a target name nobody knows
     ├── TargetUnavailableError (RuntimeError) a known target whose compiler is not installed here
     ├── CompileError (RuntimeError)           the compiler refused or died
-    │   └── CompileTimeoutError (TimeoutError)
+    │   ├── CompileTimeoutError (TimeoutError)
+    │   └── CompileCancelledError             it was called off, or overtaken by a newer one
     ├── SpecError (ValueError)                a shape such as "bf16[1024,512]" that cannot be read
     ├── NotCompilableError (TypeError)        neither HLO nor a function with arguments
     └── DrawingError (RuntimeError)           the layout program failed
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hlo_widgets.analysis.memory_report import MemoryReport
 
 __all__ = [
+    "CompileCancelledError",
     "CompileError",
     "CompileTimeoutError",
     "DecisionFileError",
@@ -226,6 +228,10 @@ class CompileError(HloWidgetsError, RuntimeError):
         if self.log:
             message += f"\nEnd of the compiler's log:\n{self.log}"
         return message
+
+
+class CompileCancelledError(CompileError):
+    """The compile was called off, or a newer one under the same key has overtaken it."""
 
 
 class CompileTimeoutError(CompileError, TimeoutError):

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+# Compiles are real, and the cache of whoever runs the suite is left alone. Tests of the cache name
+# a folder of their own.
+os.environ["HLO_WIDGETS_CACHE"] = "off"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

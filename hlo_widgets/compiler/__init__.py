@@ -13,6 +13,7 @@ from __future__ import annotations
 from hlo_widgets.compiler.availability import Availability
 from hlo_widgets.compiler.compile import compile_for
 from hlo_widgets.compiler.pool import shut_down
+from hlo_widgets.compiler.requests import call_off, compile_newest
 from hlo_widgets.compiler.result import CompilationResult
 from hlo_widgets.compiler.settings import CompilerSettings, settings
 from hlo_widgets.compiler.targets import Target, find_target, list_targets
@@ -22,7 +23,9 @@ __all__ = [
     "CompilationResult",
     "CompilerSettings",
     "Target",
+    "call_off",
     "compile_for",
+    "compile_newest",
     "find_target",
     "list_targets",
     "settings",

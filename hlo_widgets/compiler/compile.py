@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hlo_widgets.compiler.availability import require_available
+from hlo_widgets.compiler.cache import cache_key, configured_cache
+from hlo_widgets.compiler.environment import compiler_variables
 from hlo_widgets.compiler.exporting import Program, export_program, export_publicly
+from hlo_widgets.compiler.handshake import PROTOCOL, installed_versions, own_versions
 from hlo_widgets.compiler.notes import notes_on
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.compiler.process import Reply
@@ -27,6 +30,7 @@ def compile_for(
     target: str | Target = "v6e",
     flags: Flags | None = None,
     explain: bool = False,
+    refresh: bool = False,
     mesh: Any = None,
     in_shardings: Any = None,
     out_shardings: Any = None,
@@ -46,6 +50,7 @@ def compile_for(
         target: A name from `list_targets()`, also with a topology as in "v5e:4x4".
         flags: Compiler options by name, such as `{"xla_jf_enable_multi_output_fusion": False}`.
         explain: Reserved: fusion decisions cannot be read yet.
+        refresh: Compile even where the result of an identical compile is on disk.
         mesh: For a target of many chips: `target(...).abstract_mesh(...)`, which a bare
             `PartitionSpec` in the shardings below and inside `fun` speaks of. Arguments that are
             `jax.ShapeDtypeStruct` with a `NamedSharding` need none of the three.
@@ -72,10 +77,32 @@ def compile_for(
         require_available(chosen)
     workers.start(chosen.platform, chosen.name)
     call = Call(fun, args, kwargs, mesh, in_shardings, out_shardings)
-    reply = _send(export_program(call, chosen.platform), chosen, options)
-    if reply.header["kind"] == "moved":
-        reply = _send(export_publicly(call, chosen.platform), chosen, options)
-    return _read_reply(reply, chosen, options)
+    return _compile(call, chosen, options, refresh=refresh)
+
+
+def _compile(call: Call, target: Target, flags: Flags, *, refresh: bool) -> CompilationResult:
+    versions = _versions(target)
+    if _reads_bytecode(versions):
+        program = export_program(call, target.platform)
+        reply, is_cached = _send(program, target, flags, versions, refresh=refresh)
+        if reply.header["kind"] != "moved":
+            return _read_reply(reply, target, flags, is_cached=is_cached)
+    program = export_publicly(call, target.platform)
+    reply, is_cached = _send(program, target, flags, versions, refresh=refresh)
+    return _read_reply(reply, target, flags, is_cached=is_cached)
+
+
+def _versions(target: Target) -> Mapping[str, str]:
+    """Return the versions of what compiles for a target."""
+    if settings.command is None:
+        # What is installed is what a worker of this Python runs: no need to wait for it.
+        return installed_versions(target.platform)
+    return workers.versions(target.platform, target.name)
+
+
+def _reads_bytecode(versions: Mapping[str, str]) -> bool:
+    """Say whether a worker reads what this process's jaxlib writes: only the same release does."""
+    return versions["jaxlib"] in {own_versions()["jaxlib"], "unknown"}
 
 
 def _plain_flags(flags: Mapping[Any, Any]) -> dict[str, bool | int | float | str]:
@@ -94,7 +121,15 @@ def _plain_flags(flags: Mapping[Any, Any]) -> dict[str, bool | int | float | str
     return plain
 
 
-def _send(program: Program, target: Target, flags: Flags) -> Reply:
+def _send(
+    program: Program,
+    target: Target,
+    flags: Flags,
+    versions: Mapping[str, str],
+    *,
+    refresh: bool = False,
+) -> tuple[Reply, bool]:
+    """Ask the cache, then the worker; say whether the reply is the cache's."""
     header = {
         "form": program.form,
         "topology": target.topology,
@@ -102,10 +137,21 @@ def _send(program: Program, target: Target, flags: Flags) -> Reply:
         "flags": flags,
         "spreads": program.spreads,
     }
-    return workers.request(target.platform, target.name, header, program.content)
+    cache = configured_cache()
+    facts = [target.platform, PROTOCOL, header, compiler_variables()]
+    key = cache_key(facts, program.content, versions)
+    kept = cache.load(key) if cache is not None and not refresh else None
+    if kept is not None:
+        return kept, True
+    reply = workers.request(target.platform, target.name, header, program.content)
+    if cache is not None and reply.header["kind"] == "compiled":
+        cache.store(key, reply)
+    return reply, False
 
 
-def _read_reply(reply: Reply, target: Target, flags: Flags) -> CompilationResult:
+def _read_reply(
+    reply: Reply, target: Target, flags: Flags, *, is_cached: bool = False
+) -> CompilationResult:
     header = reply.header
     if header["kind"] != "compiled":
         raise CompileError(target.name, header["reason"])
@@ -117,4 +163,5 @@ def _read_reply(reply: Reply, target: Target, flags: Flags) -> CompilationResult
         flags=flags,
         notes=notes_on(header, target),
         devices=header["devices"],
+        is_cached=is_cached,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hlo_widgets.compiler.settings import CompilerSettings
 
-__all__ = ["worker_command", "worker_environment"]
+__all__ = ["compiler_variables", "worker_command", "worker_environment"]
 
 _WORKER_MODULE = "hlo_widgets.compiler.worker"
 _COMMON = {
@@ -34,7 +34,7 @@ def worker_command(toolchain: str, settings: CompilerSettings) -> list[str]:
 
     Args:
         toolchain: "cpu", "tpu" or "cuda".
-        settings: Read for `command` and `idle_seconds`.
+        settings: Read for `command`, `idle_seconds` and `memory_limit_bytes`.
     """
     if settings.command is None:
         # -P keeps the user's folder off the path: a notebook beside a file named types.py must
@@ -42,7 +42,15 @@ def worker_command(toolchain: str, settings: CompilerSettings) -> list[str]:
         command = [sys.executable, "-P", "-m", _WORKER_MODULE]
     else:
         command = shlex.split(settings.command)
-    return [*command, toolchain, "--idle-seconds", str(settings.idle_seconds)]
+    limit = settings.memory_limit_bytes
+    options = [] if limit is None else ["--memory-bytes", str(limit)]
+    return [*command, toolchain, "--idle-seconds", str(settings.idle_seconds), *options]
+
+
+def compiler_variables() -> dict[str, str]:
+    """Return the environment variables that change what a compiler makes of a program."""
+    names = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
+    return {name: os.environ[name] for name in names if os.environ.get(name)}
 
 
 def worker_environment(toolchain: str) -> dict[str, str]:

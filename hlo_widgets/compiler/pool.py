@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import atexit
 import os
-import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
-from hlo_widgets.compiler.environment import worker_command, worker_environment
+from hlo_widgets.compiler.environment import (
+    compiler_variables,
+    worker_command,
+    worker_environment,
+)
+from hlo_widgets.compiler.handshake import check_hello, installed_versions
 from hlo_widgets.compiler.process import (
     Reply,
     WorkerDiedError,
@@ -17,39 +23,61 @@ from hlo_widgets.compiler.process import (
     WorkerTimeoutError,
 )
 from hlo_widgets.compiler.settings import settings
-from hlo_widgets.errors import CompileError, CompileTimeoutError
+from hlo_widgets.compiler.turns import OvertakenError, Turn, Turns
+from hlo_widgets.errors import CompileCancelledError, CompileError, CompileTimeoutError
 
-__all__ = ["Workers", "shut_down", "workers"]
+__all__ = ["Workers", "request_key", "shut_down", "workers"]
 
 # How much of a dead worker's log goes into the error: its end, where the reason is.
 _LOG_LINES = 20
 # How long a worker may take to see that its input has ended. Arbitrary: it takes milliseconds.
 _GRACE_SECONDS = 2.0
 
+_KEY: ContextVar[Hashable] = ContextVar("request key", default=None)
+
+
+@contextmanager
+def request_key(key: Hashable) -> Iterator[None]:
+    """Give the requests of a block a key: a newer one with the same key overtakes them."""
+    token = _KEY.set(key)
+    try:
+        yield
+    finally:
+        _KEY.reset(token)
+
 
 class _Slot:
-    """The worker of one toolchain, if there is one, and the turn to use it."""
+    """The worker of one toolchain, if there is one, and the turns to use it."""
 
     def __init__(self, toolchain: str) -> None:
         self.toolchain = toolchain
-        self.turn = threading.Lock()
+        self.turns = Turns(self._end_running)
         self.process: WorkerProcess | None = None
+        self._made_of: object = None
 
     def running(self) -> WorkerProcess:
-        """Return the worker, started where none runs; only for whoever holds the turn."""
-        if self.process is not None and not self.process.is_running:
+        """Return the worker, started where none runs; only for whoever has the turn."""
+        command = worker_command(self.toolchain, settings)
+        # A warm worker goes on with what was installed, and set, when it was started.
+        made_of = (command, compiler_variables(), installed_versions(self.toolchain))
+        if self.process is not None and (not self.process.is_running or made_of != self._made_of):
             self.end()
         if self.process is None:
-            command = worker_command(self.toolchain, settings)
+            self._made_of = made_of
             environment = worker_environment(self.toolchain)
             self.process = WorkerProcess(command, environment, settings.log_bytes)
         return self.process
 
     def end(self) -> None:
-        """End the worker; only for whoever holds the turn."""
+        """End the worker; only for whoever has the turn."""
         process, self.process = self.process, None
         if process is not None:
             process.close()
+
+    def _end_running(self) -> None:
+        process = self.process
+        if process is not None:
+            process.kill()
 
 
 class Workers:
@@ -70,15 +98,15 @@ class Workers:
         """
         slot = self._slot(toolchain)
         # Whoever has the turn has a worker, too.
-        if slot.turn.acquire(blocking=False):
+        with slot.turns.free_turn() as is_free:
+            if not is_free:
+                return
             try:
                 slot.running()
             except OSError as error:
                 raise CompileError(
                     target, f"its compiler process did not start: {error}"
                 ) from error
-            finally:
-                slot.turn.release()
 
     def process_id(self, toolchain: str) -> int | None:
         """Return the process id of the worker; `None` where none has been started."""
@@ -89,6 +117,23 @@ class Workers:
         """Whether the worker has a request that it has not answered."""
         process = self._slot(toolchain).process
         return process is not None and process.is_busy
+
+    def waiting(self, toolchain: str) -> int:
+        """Count the requests that wait for their turn."""
+        return self._slot(toolchain).turns.waiting()
+
+    def versions(self, toolchain: str, target: str) -> Mapping[str, str]:
+        """Return the versions that the worker compiles with, started where none runs.
+
+        Raises:
+            CompileError: As `request`.
+        """
+
+        def ask(process: WorkerProcess) -> Mapping[str, str]:
+            versions: Mapping[str, str] = _hello(process, target)["versions"]
+            return versions
+
+        return self._with_worker(toolchain, target, ask)
 
     def request(self, toolchain: str, target: str, header: Mapping[str, Any], body: bytes) -> Reply:
         """Ask the worker of a toolchain, and wait for its answer.
@@ -104,15 +149,38 @@ class Workers:
 
         Raises:
             CompileTimeoutError: If it does not answer within `settings.time_limit_seconds`.
-            CompileError: If it ends before it answers.
+            CompileCancelledError: If a newer request with the same key overtakes it, or `call_off`
+                is called with that.
+            CompileError: If it ends before it answers, or this side cannot work with it.
         """
+
+        def ask(process: WorkerProcess) -> Reply:
+            _hello(process, target)
+            return process.ask(header, body, settings.time_limit_seconds)
+
+        return self._with_worker(toolchain, target, ask)
+
+    def _with_worker(self, toolchain: str, target: str, ask: Callable[[WorkerProcess], Any]) -> Any:
         slot = self._slot(toolchain)
-        with slot.turn:
-            try:
-                return _ask(slot, target, header, body)
-            except BaseException:
-                slot.end()
-                raise
+        try:
+            with slot.turns.turn(_KEY.get(), settings.overtake_seconds) as turn:
+                try:
+                    return _ask(slot, target, ask, turn)
+                except BaseException:
+                    slot.end()
+                    raise
+        except OvertakenError as error:
+            raise CompileCancelledError(target, str(error)) from None
+
+    def call_off(self, key: Hashable) -> bool:
+        """Drop every request with a key, ending the worker where one is under way.
+
+        Returns:
+            Whether there was one.
+        """
+        # All of them: the same key may have gone from one toolchain to another.
+        found = [slot.turns.call_off(key) for slot in list(self._slots.values())]
+        return any(found)
 
     def close(self) -> None:
         """End every worker, whatever it is doing. The next request starts another."""
@@ -133,22 +201,37 @@ class Workers:
                 slot.process.abandon()
 
 
-def _ask(slot: _Slot, target: str, header: Mapping[str, Any], body: bytes) -> Reply:
+def _ask(slot: _Slot, target: str, ask: Callable[[WorkerProcess], Any], turn: Turn) -> Any:
     process = slot.running()
     try:
         try:
-            return process.ask(header, body, settings.time_limit_seconds)
+            return ask(process)
         except WorkerIdleError:
             slot.end()
             process = slot.running()
-            return process.ask(header, body, settings.time_limit_seconds)
+            return ask(process)
     except WorkerTimeoutError:
+        turn.check()
         limit = f"{settings.time_limit_seconds:g} seconds"
         reason = f"no answer within {limit}; its compiler process was ended"
         raise CompileTimeoutError(target, reason, _end_of(process.log())) from None
     except (WorkerDiedError, OSError) as error:
+        turn.check()
         reason = f"its compiler process failed: {error}"
         raise CompileError(target, reason, _end_of(process.log())) from None
+
+
+def _hello(process: WorkerProcess, target: str) -> Mapping[str, Any]:
+    """Return what a worker said at its start.
+
+    Raises:
+        CompileError: If this side cannot work with it.
+    """
+    hello = process.hello(settings.time_limit_seconds).header
+    problem = check_hello(hello)
+    if problem is not None:
+        raise CompileError(target, problem)
+    return hello
 
 
 def _end_of(log: str) -> str:

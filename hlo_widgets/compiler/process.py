@@ -9,11 +9,12 @@ import queue
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from hlo_widgets.compiler.framing import FrameError, read_frame, write_frame
+from hlo_widgets.compiler.memory_limit import MEMORY_STATUS
 
 __all__ = ["Reply", "WorkerDiedError", "WorkerIdleError", "WorkerProcess", "WorkerTimeoutError"]
 
@@ -81,6 +82,7 @@ class WorkerProcess:
             for reader in (self._read_replies, self._read_log)
         ]
         self._request_id = 0
+        self._hello: Reply | None = None
         self._lock = threading.Lock()
         self._waiting_for: int | None = None
         self._timed_out = False
@@ -116,17 +118,35 @@ class WorkerProcess:
             WorkerDiedError: If the worker ends first, or answers with something that is not a
                 message.
         """
-        self._request_id += 1
         self._log.clear()
-        # The timer ends the process, which also frees a write to a worker that reads no more.
-        timer = threading.Timer(time_limit_seconds, self._expire, args=(self._request_id,))
+        with self._time_limit(time_limit_seconds) as request_id:
+            with contextlib.suppress(OSError):  # it is gone, and the end of its replies says so
+                write_frame(_pipe(self._process.stdin), {**header, "id": request_id}, body)
+            return self._await(lambda reply: reply.header.get("id") == request_id)
+
+    def hello(self, time_limit_seconds: float) -> Reply:
+        """Return what it said at its start, waiting for it.
+
+        Raises:
+            WorkerTimeoutError: If it says nothing in time; the worker has been ended.
+            WorkerDiedError: If the worker ends first, or says something else.
+        """
+        if self._hello is None:
+            with self._time_limit(time_limit_seconds):
+                self._hello = self._await(lambda reply: reply.header.get("kind") == "hello")
+        return self._hello
+
+    @contextlib.contextmanager
+    def _time_limit(self, seconds: float) -> Iterator[int]:
+        """End the process where the block takes too long; yield the number of this request."""
+        self._request_id += 1
+        # Ending the process also frees a write to a worker that reads no more.
+        timer = threading.Timer(seconds, self._expire, args=(self._request_id,))
         timer.daemon = True
         self._waiting_for = self._request_id
         timer.start()
         try:
-            with contextlib.suppress(OSError):  # it is gone, and the end of its replies says so
-                write_frame(_pipe(self._process.stdin), {**header, "id": self._request_id}, body)
-            return self._await(self._request_id)
+            yield self._request_id
         finally:
             with self._lock:
                 self._waiting_for = None
@@ -138,11 +158,11 @@ class WorkerProcess:
                 self._timed_out = True
                 self._kill()
 
-    def _await(self, request_id: int) -> Reply:
+    def _await(self, is_wanted: Callable[[Reply], bool]) -> Reply:
         while (reply := self._replies.get()) is not None:
             if reply.header.get("kind") == "idle":
                 raise WorkerIdleError("it ended, having had nothing to do")
-            if reply.header.get("id") == request_id:
+            if is_wanted(reply):
                 return reply
         if self._timed_out:
             raise WorkerTimeoutError
@@ -153,8 +173,12 @@ class WorkerProcess:
             status = self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
             return "it closed its output"
+        if status == MEMORY_STATUS:
+            return "it came to hold more memory than settings.memory_limit_bytes allows"
         if status >= 0:
             return f"it ended with status {status}"
+        if status == -signal.SIGKILL:
+            return "it was ended by SIGKILL, as a system without memory does"
         try:
             return f"it was ended by {signal.Signals(-status).name}"
         except ValueError:
@@ -182,6 +206,10 @@ class WorkerProcess:
         for reader in self._readers:
             reader.join(_END_SECONDS)
         self._close_input()
+
+    def kill(self) -> None:
+        """End the process at once; whoever waits for its reply learns of it."""
+        self._kill()
 
     def abandon(self) -> None:
         """Let go of the process without ending it, as a forked child must."""

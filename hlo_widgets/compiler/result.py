@@ -29,6 +29,8 @@ class CompilationResult:
         notes: What the user should know about the text, such as figures that this compiler does
             not give.
         devices: Number of devices that it is compiled for; the text is that of each one.
+        is_cached: Whether it was compiled at another time and kept on disk; `compile_seconds` is
+            what it took then.
     """
 
     hlo_text: str = field(repr=False)
@@ -39,6 +41,7 @@ class CompilationResult:
     flags: Mapping[str, bool | int | float | str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     devices: int = 1
+    is_cached: bool = False
 
     @cached_property
     def module(self) -> HloModule:

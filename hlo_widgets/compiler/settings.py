@@ -11,8 +11,7 @@ __all__ = ["CompilerSettings", "settings"]
 class CompilerSettings:
     """Limits of the compiler processes and the command that starts them.
 
-    A change of `command` or `idle_seconds` holds for workers started after it: `shut_down()` ends
-    the others.
+    A change holds from the next compile on; where need be, that compile starts another worker.
 
     Attributes:
         time_limit_seconds: Longest time from sending a program to its result, the start of the
@@ -24,6 +23,15 @@ class CompilerSettings:
             options are added at its end. `None` runs this Python. `"ssh box python -m
             hlo_widgets.compiler.worker"` compiles on another machine, whose packages then count
             instead of this one's.
+        memory_limit_bytes: A worker that comes to hold more than this is ended with
+            `CompileError`; `None` sets no limit. It takes the memory of a machine that others use
+            seriously: libtpu alone holds about 400 MB.
+        overtake_seconds: How long a compile may go on after a newer one under the same key has
+            been asked for. Ending it costs the start of another worker, which most compiles are
+            quicker than.
+        cache_bytes: Largest size of the cache of compiled texts on disk; 0 turns it off.
+        cache_folder: Where that cache is; `None` means the folder that the system has for caches,
+            or the one that the environment variable `HLO_WIDGETS_CACHE` names ("off" for none).
     """
 
     # Arbitrary: far above any compile seen, and short enough that a hang does not last until the
@@ -32,6 +40,10 @@ class CompilerSettings:
     idle_seconds: float = 600.0
     log_bytes: int = 65536
     command: str | None = None
+    memory_limit_bytes: int | None = None
+    overtake_seconds: float = 2.0
+    cache_bytes: int = 256 * 2**20
+    cache_folder: str | None = None
 
 
 settings = CompilerSettings()

@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 from hlo_widgets.compiler.framing import FrameError, read_frame, write_frame
+from hlo_widgets.compiler.handshake import worker_hello
+from hlo_widgets.compiler.memory_limit import watch_memory
 from hlo_widgets.compiler.toolchains import (
     MovedInternalsError,
     Request,
@@ -27,10 +29,7 @@ from hlo_widgets.compiler.toolchains import (
     WrongDeviceCountError,
 )
 
-__all__ = ["PROTOCOL", "answer", "main"]
-
-PROTOCOL = 2
-"""Number of the message format; both sides must have the same."""
+__all__ = ["answer", "main"]
 
 # A worker is started before its first program is traced, so that one waits longer. Arbitrary.
 _FIRST_REQUEST_SECONDS = 60.0
@@ -43,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="hlo_widgets.compiler.worker", description=__doc__)
     parser.add_argument("toolchain", choices=("cpu", "tpu", "cuda"))
     parser.add_argument("--idle-seconds", type=float, default=600.0)
+    parser.add_argument("--memory-bytes", type=int)
     options = parser.parse_args(arguments)
     # The user's Ctrl-C is for the user's process, which decides what becomes of this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -50,7 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     requests: queue.SimpleQueue[_Request] = queue.SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
     try:
-        write_frame(replies, {"kind": "hello", "protocol": PROTOCOL})
+        write_frame(replies, worker_hello(options.toolchain))
+        if options.memory_bytes is not None:
+            watch_memory(options.memory_bytes, _end)
         _answer_requests(Toolchain(options.toolchain), requests, replies, options.idle_seconds)
         write_frame(replies, {"kind": "idle"})
     except BrokenPipeError:

@@ -114,7 +114,7 @@ def test_shard_map_and_the_shardings_of_a_jitted_function():
 def test_the_public_way_shards_too():
     target = hw.target("v5e:4x4")
     call = Call(layer, specs(target.abstract_mesh(("data", "model"), (4, 4))))
-    reply = _send(export_publicly(call, "tpu"), target, {})
+    reply, _ = _send(export_publicly(call, "tpu"), target, {}, {})
     result = _read_reply(reply, target, {})
     assert result.devices == 16
     assert "(bf16[1024,1024]" in result.hlo_text

@@ -73,7 +73,7 @@ def test_the_public_way_gives_the_same_figures(fun, args):
     target = find_target("v6e")
     by_way = {
         export.__name__: _read_reply(
-            _send(export(Call(fun, args), "tpu"), target, {}), target, {}
+            _send(export(Call(fun, args), "tpu"), target, {}, {})[0], target, {}
         ).hlo_text
         for export in (export_exactly, export_publicly)
     }

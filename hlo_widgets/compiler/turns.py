@@ -1,0 +1,131 @@
+"""Whose turn it is to use a worker: first come, first served, but the newest of a kind wins."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+__all__ = ["OvertakenError", "Turn", "Turns"]
+
+
+class OvertakenError(Exception):
+    """A newer request under the same key has come, or the request was called off."""
+
+
+@dataclass(eq=False)
+class Turn:
+    """One request's place in the queue.
+
+    Attributes:
+        key: What it is for; a newer request with the same key makes it pointless. `None` stands
+            for itself alone.
+        dropped: Why it is pointless; `None` while it is not.
+    """
+
+    key: Hashable = None
+    dropped: str | None = None
+    _may_go: threading.Event = field(default_factory=threading.Event)
+
+    def check(self) -> None:
+        """Raise where the request has become pointless.
+
+        Raises:
+            OvertakenError: If it has.
+        """
+        if self.dropped is not None:
+            raise OvertakenError(self.dropped)
+
+
+class Turns:
+    """A queue for one worker.
+
+    Args:
+        end_running: Ends what the request whose turn it is waits for. It is called from a timer.
+    """
+
+    def __init__(self, end_running: Callable[[], None]) -> None:
+        self._lock = threading.Lock()
+        self._queue: list[Turn] = []
+        self._end_running = end_running
+
+    @contextmanager
+    def turn(self, key: Hashable = None, overtake_seconds: float = 0.0) -> Iterator[Turn]:
+        """Wait for a turn, and have it as long as the block lasts.
+
+        Args:
+            key: Earlier requests with this key are dropped; `None` drops none.
+            overtake_seconds: How long one of them whose turn it is already may go on.
+
+        Raises:
+            OvertakenError: If a newer request comes while this one waits.
+        """
+        mine = Turn(key)
+        with self._lock:
+            if key is not None:
+                self._drop(key, "a newer request has overtaken it", overtake_seconds)
+            self._queue.append(mine)
+            self._wake_first()
+        try:
+            mine._may_go.wait()  # noqa: SLF001 - of this module
+            mine.check()
+            yield mine
+        finally:
+            with self._lock:
+                self._queue.remove(mine)
+                self._wake_first()
+
+    @contextmanager
+    def free_turn(self) -> Iterator[bool]:
+        """Take a turn only where nobody waits or works; yield whether that was so."""
+        mine = Turn()
+        with self._lock:
+            is_free = not self._queue
+            if is_free:
+                self._queue.append(mine)
+        try:
+            yield is_free
+        finally:
+            if is_free:
+                with self._lock:
+                    self._queue.remove(mine)
+                    self._wake_first()
+
+    def call_off(self, key: Hashable) -> bool:
+        """Drop every request with a key, one that is under way included.
+
+        Returns:
+            Whether there was one.
+        """
+        with self._lock:
+            return self._drop(key, "it was called off", 0.0)
+
+    def waiting(self) -> int:
+        """Count the requests that wait, the one whose turn it is not included."""
+        with self._lock:
+            return max(len(self._queue) - 1, 0)
+
+    def _drop(self, key: Hashable, why: str, overtake_seconds: float) -> bool:
+        dropped = [turn for turn in self._queue if turn.key == key]
+        for turn in dropped:
+            turn.dropped = turn.dropped or why
+            if turn is self._queue[0]:
+                self._end_later(turn, overtake_seconds)
+            else:
+                turn._may_go.set()  # noqa: SLF001 - of this module
+        return bool(dropped)
+
+    def _end_later(self, turn: Turn, seconds: float) -> None:
+        timer = threading.Timer(seconds, self._end_if_running, args=(turn,))
+        timer.daemon = True
+        timer.start()
+
+    def _end_if_running(self, turn: Turn) -> None:
+        with self._lock:
+            if self._queue and self._queue[0] is turn:
+                self._end_running()
+
+    def _wake_first(self) -> None:
+        if self._queue:
+            self._queue[0]._may_go.set()  # noqa: SLF001 - of this module
