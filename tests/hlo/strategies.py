@@ -102,12 +102,14 @@ def array_shapes(draw) -> str:
     )
 
 
+# XLA renames what is called like a type, and what begins with two underscores.
+RESERVED = {
+    *"true false inf nan maximal replicated manual unknown unreduced pred token opaque tuple".split(),
+    *(f"{sign}{bits}" for sign in "suf" for bits in (1, 2, 4, 8, 16, 32, 64)),
+    *"bf16 c64 c128".split(),
+}
 names = st.from_regex(r"[a-z_][a-z0-9_]{0,6}([.-][a-z0-9_]{1,3}){0,2}", fullmatch=True).filter(
-    # Words that XLA's lexer takes for something else.
-    lambda name: (
-        name
-        not in {"true", "false", "inf", "nan", "maximal", "replicated", "manual", *ELEMENT_TYPES}
-    )
+    lambda name: name not in RESERVED and not name.startswith("__")
 )
 
 
