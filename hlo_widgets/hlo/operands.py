@@ -24,6 +24,7 @@ _TUPLE_BODY = r"[^()]*+(?:\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)[^()]*+)*+"
 ALL_PERCENT = re.compile(
     rf"(?:{_COMMENT}(?:(?:{_ARRAY}|\({_TUPLE_BODY}\)) )?+%[^\s=(){{}}\[\],\"'%/]++(?:, |\Z))++"
 )
+_PARENTHESIS = re.compile(r"[()]")
 PERCENT_NAME = re.compile(r"%[^\s=(){}\[\],\"'%/]++")
 
 
@@ -62,12 +63,23 @@ def _resolve(draft: ComputationDraft, piece: str, depth: int) -> HloInstruction 
         return found if found is not None else PendingOperand(name[1], piece[start:end])
     if position == len(piece) and end > start:
         return PendingOperand("", piece[start:end])
-    if depth >= MAX_NESTING:
+    if depth >= MAX_NESTING or (depth == 0 and _nesting(piece) > MAX_NESTING):
         raise parse_error(piece, position, f"instructions nested more than {MAX_NESTING} deep")
     statement = read_statement(piece)
     if statement.name or skip_space(piece, statement.end) != len(piece):
         raise parse_error(piece, position, "expected an operand")
     return _instruction_in_place(draft, piece, statement, depth)
+
+
+def _nesting(text: str) -> int:
+    """Return how deep parentheses nest in a text."""
+    if text.count("(") <= MAX_NESTING:
+        return 0
+    deepest = depth = 0
+    for match in _PARENTHESIS.finditer(text):
+        depth += 1 if match.group() == "(" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _instruction_in_place(

@@ -102,9 +102,10 @@ def array_shapes(draw) -> str:
     )
 
 
-# XLA renames what is called like a type, and what begins with two underscores.
+# XLA renames what is called like a type and what begins with two underscores.
 RESERVED = {
-    *"true false inf nan maximal replicated manual unknown unreduced pred token opaque tuple".split(),
+    *"true false inf nan maximal replicated manual unknown unreduced pred token opaque".split(),
+    "tuple",
     *(f"{sign}{bits}" for sign in "suf" for bits in (1, 2, 4, 8, 16, 32, 64)),
     *"bf16 c64 c128".split(),
 }
