@@ -150,6 +150,8 @@ def dump(tmp_path: Path) -> Path:
         "module_0001.jit_f.0003.Main_fusion.after_tpu_fusion.before_dce.txt": TEXT,
         "module_0002.jit_g.sm_9.0_gpu_after_optimizations.txt": TEXT.replace("jit_f", "jit_g"),
         "module_0002.jit_g.sm_9.0_gpu_after_optimizations.hlo.pb": "not read",
+        "module_0003.jit_h.after_optimizations.hlo": "HloModule h\n",
+        "module_0003.jit_h.after_optimizations.pb": "not read",
         "loose.hlo": TEXT,
         "notes.txt": "HLO is fun\n",
     }
@@ -171,6 +173,12 @@ def test_a_dump_folder_is_listed(dump: Path) -> None:
         (
             "module_0002.jit_g.sm_9.0_gpu_after_optimizations.txt",
             "module_0002.jit_g",
+            "after_optimizations",
+            "",
+        ),
+        (
+            "module_0003.jit_h.after_optimizations.hlo",
+            "module_0003.jit_h",
             "after_optimizations",
             "",
         ),

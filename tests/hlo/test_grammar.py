@@ -20,6 +20,9 @@ def test_is_read_and_printed(name: str) -> None:
     again = parse_hlo_module(printed)
     assert again.warnings == ()
     assert again.to_string() == printed
+    for computation, same in zip(module.computations, again.computations, strict=True):
+        assert computation.name == same.name
+        assert computation.trailer.split() == same.trailer.split()
     for item, other in zip(module.instructions(), again.instructions(), strict=True):
         assert (item.name, item.opcode, item.shape) == (other.name, other.opcode, other.shape)
         assert list(item.attributes) == list(other.attributes)
