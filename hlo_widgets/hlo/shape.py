@@ -38,9 +38,10 @@ ELEMENT_BITS: dict[str, int] = {
 }
 
 _TYPE = re.compile(r"[a-z][a-z0-9]*+(?=\[)")
-_DIMENSION = re.compile(r"\s*+(<=|\?(?=\s*+[,\]]|[0-9]))?(-?[0-9]*+)\s*+([,\]])")
+_DIMENSION = re.compile(r"\s*+(<=|\?(?=\s*+[,\]]|[0-9]))?((?:-?[0-9]++)?+)\s*+([,\]])")
 _LAYOUT_OPEN = re.compile(r"\s*+\{\s*+((?:-?[0-9]++\s*+,?\s*+)*+)")
 _SUFFIX = re.compile(r"\s*+([A-Z]{1,2}+|#|\*)")
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
 _GROUP = re.compile(r"\s*+\(([^()]*+)\)")
 
 
@@ -334,5 +335,5 @@ def _tile(text: str) -> Tile:
     sizes: list[int | None] = []
     for size in text.split(","):
         number = size.strip()
-        sizes.append(int(number) if number.lstrip("-").isdecimal() and len(number) < 20 else None)
+        sizes.append(int(number) if _NUMBER.fullmatch(number) else None)
     return Tile(tuple(sizes))

@@ -76,11 +76,27 @@ def test_parts() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "f32", "f32[", "f32[2,]", "f32[x]", "(f32[2]", "f32[2]{0", "f32[2]{0:Q!}", "f32[2] x"],
+    [
+        "",
+        "f32",
+        "f32[",
+        "f32[2,]",
+        "f32[x]",
+        "(f32[2]",
+        "f32[2]{0",
+        "f32[2]{0:Q!}",
+        "f32[-]",
+        "f32[2] x",
+    ],
 )
 def test_what_is_no_shape(text: str) -> None:
     with pytest.raises(HloParseError):
         parse_shape(text)
+
+
+def test_numbers_that_are_none() -> None:
+    assert parse_shape("f32[8]{0:T(--8,x)}").layout == Layout((0,), (Tile((None, None)),))
+    assert parse_shape("f32[8]{0:S(-)}").layout == Layout((0,), suffixes=("S(-)",))
 
 
 def test_deep_tuples_do_not_recurse() -> None:
