@@ -50,7 +50,7 @@ def walk(module: HloModule) -> int:
 
 def train_step() -> str | None:
     """Compile the training step in a process of its own; keep its text for the next run."""
-    kept = Path(tempfile.gettempdir()) / f"hlo_widgets_bench_train_step_{os.getuid()}.hlo.txt"
+    kept = Path(tempfile.gettempdir()) / "hlo_widgets_bench_train_step.hlo.txt"
     if not kept.exists():
         if importlib.util.find_spec("libtpu") is None:
             print("(no libtpu: the training step is left out)")
