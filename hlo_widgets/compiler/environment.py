@@ -9,7 +9,12 @@ from pathlib import Path
 
 from hlo_widgets.compiler.settings import CompilerSettings
 
-__all__ = ["compiler_variables", "worker_command", "worker_environment"]
+__all__ = [
+    "compiler_variables",
+    "toolchain_variables",
+    "worker_command",
+    "worker_environment",
+]
 
 _WORKER_MODULE = "hlo_widgets.compiler.worker"
 _COMMON = {
@@ -53,14 +58,20 @@ def compiler_variables() -> dict[str, str]:
     return {name: os.environ[name] for name in names if os.environ.get(name)}
 
 
-def worker_environment(toolchain: str) -> dict[str, str]:
-    """Build the environment of a worker: that of this process and what its compiler needs."""
+def toolchain_variables(toolchain: str) -> dict[str, str]:
+    """Return the environment variables that a compiler needs.
+
+    The worker sets them itself before it loads anything: over ssh no environment comes along.
+    """
+    return {**_COMMON, **(_TPU if toolchain == "tpu" else {})}
+
+
+def worker_environment() -> dict[str, str]:
+    """Build the environment of a worker: that of this process, and the way to this package."""
     package_parent = str(Path(__file__).parents[2])
     search_path = [part for part in (os.environ.get("PYTHONPATH"), package_parent) if part]
     return {
         **os.environ,
-        **_COMMON,
-        **(_TPU if toolchain == "tpu" else {}),
         # This package may have been found through a changed sys.path, which a child does not
         # inherit.
         "PYTHONPATH": os.pathsep.join(search_path),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import itertools
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,27 +24,18 @@ from hlo_widgets.compiler.process import (
     WorkerTimeoutError,
 )
 from hlo_widgets.compiler.settings import settings
-from hlo_widgets.compiler.turns import OvertakenError, Turn, Turns
+from hlo_widgets.compiler.turns import OVERTAKEN, OvertakenError, Turn, Turns
 from hlo_widgets.errors import CompileCancelledError, CompileError, CompileTimeoutError
 
-__all__ = ["Workers", "request_key", "shut_down", "workers"]
+__all__ = ["Workers", "shut_down", "workers"]
 
 # How much of a dead worker's log goes into the error: its end, where the reason is.
 _LOG_LINES = 20
 # How long a worker may take to see that its input has ended. Arbitrary: it takes milliseconds.
 _GRACE_SECONDS = 2.0
 
-_KEY: ContextVar[Hashable] = ContextVar("request key", default=None)
-
-
-@contextmanager
-def request_key(key: Hashable) -> Iterator[None]:
-    """Give the requests of a block a key: a newer one with the same key overtakes them."""
-    token = _KEY.set(key)
-    try:
-        yield
-    finally:
-        _KEY.reset(token)
+# The key and the number of the request that this thread makes, where it has one.
+_REQUEST: ContextVar[tuple[Hashable, int] | None] = ContextVar("request", default=None)
 
 
 class _Slot:
@@ -64,7 +56,7 @@ class _Slot:
             self.end()
         if self.process is None:
             self._made_of = made_of
-            environment = worker_environment(self.toolchain)
+            environment = worker_environment()
             self.process = WorkerProcess(command, environment, settings.log_bytes)
         return self.process
 
@@ -85,6 +77,38 @@ class Workers:
 
     def __init__(self) -> None:
         self._slots: dict[str, _Slot] = {}
+        self._newest: dict[Hashable, int] = {}
+        self._numbers = itertools.count()
+
+    @contextmanager
+    def newest(self, key: Hashable) -> Iterator[None]:
+        """Make the requests of a block those of a key, and drop all older ones with that key.
+
+        One whose turn it is goes on for `settings.overtake_seconds`.
+        """
+        number = self._drop(key, OVERTAKEN, settings.overtake_seconds)[0]
+        token = _REQUEST.set((key, number))
+        try:
+            yield
+        finally:
+            _REQUEST.reset(token)
+
+    def call_off(self, key: Hashable) -> bool:
+        """Drop every request with a key, ending the worker where one is under way.
+
+        Returns:
+            Whether there was one in a queue.
+        """
+        return self._drop(key, "it was called off", 0.0)[1]
+
+    def _drop(self, key: Hashable, why: str, grace_seconds: float) -> tuple[int, bool]:
+        number = next(self._numbers)
+        # First, so that one that is still being traced is dropped where it comes to a queue.
+        self._newest[key] = number
+        slots = list(self._slots.values())
+        # In all of them: with its target, a widget's requests go from one toolchain to another.
+        found = [slot.turns.drop(key, why, grace_seconds) for slot in slots]
+        return number, any(found)
 
     def _slot(self, toolchain: str) -> _Slot:
         # One step of the interpreter, so that two threads get the same slot.
@@ -162,8 +186,13 @@ class Workers:
 
     def _with_worker(self, toolchain: str, target: str, ask: Callable[[WorkerProcess], Any]) -> Any:
         slot = self._slot(toolchain)
+        key, number = _REQUEST.get() or (None, 0)
+
+        def is_current() -> bool:
+            return key is None or self._newest[key] == number
+
         try:
-            with slot.turns.turn(_KEY.get(), settings.overtake_seconds) as turn:
+            with slot.turns.turn(key, is_current) as turn:
                 try:
                     return _ask(slot, target, ask, turn)
                 except BaseException:
@@ -171,16 +200,6 @@ class Workers:
                     raise
         except OvertakenError as error:
             raise CompileCancelledError(target, str(error)) from None
-
-    def call_off(self, key: Hashable) -> bool:
-        """Drop every request with a key, ending the worker where one is under way.
-
-        Returns:
-            Whether there was one.
-        """
-        # All of them: the same key may have gone from one toolchain to another.
-        found = [slot.turns.call_off(key) for slot in list(self._slots.values())]
-        return any(found)
 
     def close(self) -> None:
         """End every worker, whatever it is doing. The next request starts another."""
@@ -213,7 +232,10 @@ def _ask(slot: _Slot, target: str, ask: Callable[[WorkerProcess], Any], turn: Tu
     except WorkerTimeoutError:
         turn.check()
         limit = f"{settings.time_limit_seconds:g} seconds"
-        reason = f"no answer within {limit}; its compiler process was ended"
+        reason = (
+            f"no answer within {limit}, and its compiler process was ended; "
+            "hlo_widgets.compiler.settings.time_limit_seconds sets the limit"
+        )
         raise CompileTimeoutError(target, reason, _end_of(process.log())) from None
     except (WorkerDiedError, OSError) as error:
         turn.check()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from hlo_widgets.compiler.compile import compile_for
-from hlo_widgets.compiler.pool import request_key, workers
+from hlo_widgets.compiler.pool import workers
 from hlo_widgets.compiler.result import CompilationResult
 
 __all__ = ["call_off", "compile_newest"]
@@ -30,7 +30,7 @@ def compile_newest(
         CompileCancelledError: If a newer call has overtaken this one, or `call_off` dropped it.
         Exception: As `compile_for`.
     """
-    with request_key(key):
+    with workers.newest(key):
         return compile_for(fun, *args, **kwargs)
 
 

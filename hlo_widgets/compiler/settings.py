@@ -34,9 +34,8 @@ class CompilerSettings:
             or the one that the environment variable `HLO_WIDGETS_CACHE` names ("off" for none).
     """
 
-    # Arbitrary: far above any compile seen, and short enough that a hang does not last until the
-    # next morning.
-    time_limit_seconds: float = 300.0
+    # Arbitrary: far above any compile of a cell, and short enough to be noticed while one waits.
+    time_limit_seconds: float = 60.0
     idle_seconds: float = 600.0
     log_bytes: int = 65536
     command: str | None = None

@@ -7,7 +7,9 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-__all__ = ["OvertakenError", "Turn", "Turns"]
+__all__ = ["OVERTAKEN", "OvertakenError", "Turn", "Turns"]
+
+OVERTAKEN = "a newer request has overtaken it"
 
 
 class OvertakenError(Exception):
@@ -51,20 +53,23 @@ class Turns:
         self._end_running = end_running
 
     @contextmanager
-    def turn(self, key: Hashable = None, overtake_seconds: float = 0.0) -> Iterator[Turn]:
+    def turn(
+        self, key: Hashable = None, is_current: Callable[[], bool] = lambda: True
+    ) -> Iterator[Turn]:
         """Wait for a turn, and have it as long as the block lasts.
 
         Args:
-            key: Earlier requests with this key are dropped; `None` drops none.
-            overtake_seconds: How long one of them whose turn it is already may go on.
+            key: What `drop` knows the request by.
+            is_current: Whether no newer request with this key has been made, by now.
 
         Raises:
-            OvertakenError: If a newer request comes while this one waits.
+            OvertakenError: If the request is dropped while it waits, or is not current.
         """
         mine = Turn(key)
         with self._lock:
-            if key is not None:
-                self._drop(key, "a newer request has overtaken it", overtake_seconds)
+            # Under the lock: whoever makes a newer one drops those that are in the queue by then.
+            if not is_current():
+                raise OvertakenError(OVERTAKEN)
             self._queue.append(mine)
             self._wake_first()
         try:
@@ -92,29 +97,32 @@ class Turns:
                     self._queue.remove(mine)
                     self._wake_first()
 
-    def call_off(self, key: Hashable) -> bool:
-        """Drop every request with a key, one that is under way included.
+    def drop(self, key: Hashable, why: str, grace_seconds: float = 0.0) -> bool:
+        """Drop every request with a key.
+
+        Args:
+            key: Which; `None` drops none.
+            why: What their `OvertakenError` says.
+            grace_seconds: How long one whose turn it is already may go on.
 
         Returns:
             Whether there was one.
         """
         with self._lock:
-            return self._drop(key, "it was called off", 0.0)
+            dropped = [turn for turn in self._queue if turn.key == key and key is not None]
+            for turn in dropped:
+                is_news = turn.dropped is None
+                turn.dropped = turn.dropped or why
+                if turn is not self._queue[0]:
+                    turn._may_go.set()  # noqa: SLF001 - of this module
+                elif is_news or not grace_seconds:
+                    self._end_later(turn, grace_seconds)
+            return bool(dropped)
 
     def waiting(self) -> int:
         """Count the requests that wait, the one whose turn it is not included."""
         with self._lock:
             return max(len(self._queue) - 1, 0)
-
-    def _drop(self, key: Hashable, why: str, overtake_seconds: float) -> bool:
-        dropped = [turn for turn in self._queue if turn.key == key]
-        for turn in dropped:
-            turn.dropped = turn.dropped or why
-            if turn is self._queue[0]:
-                self._end_later(turn, overtake_seconds)
-            else:
-                turn._may_go.set()  # noqa: SLF001 - of this module
-        return bool(dropped)
 
     def _end_later(self, turn: Turn, seconds: float) -> None:
         timer = threading.Timer(seconds, self._end_if_running, args=(turn,))

@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 
+from hlo_widgets.compiler.environment import toolchain_variables
 from hlo_widgets.compiler.framing import FrameError, read_frame, write_frame
 from hlo_widgets.compiler.handshake import worker_hello
 from hlo_widgets.compiler.memory_limit import watch_memory
@@ -46,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     # The user's Ctrl-C is for the user's process, which decides what becomes of this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.update(toolchain_variables(options.toolchain))
     replies = _claim_standard_output()
     requests: queue.SimpleQueue[_Request] = queue.SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()

@@ -6,6 +6,8 @@ import importlib.util
 import os
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -85,6 +87,17 @@ def vmem_bytes(text):
     return [
         int(size) for size in re.findall(r'"memory_space":"1","offset":"\d+","size":"(\d+)"', text)
     ]
+
+
+def in_a_mount_namespace(script):
+    """Return a command prefix that runs a program after a shell script that mounts, or None."""
+    for options in (["-m"], ["-rm"]):
+        command = ["unshare", *options, "sh", "-c", f'{script} && exec "$@"', "sh"]
+        if shutil.which("unshare"):
+            tried = subprocess.run([*command, "true"], capture_output=True, check=False)
+            if tried.returncode == 0:
+                return command
+    return None
 
 
 def clean_environment(**changes):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -21,6 +20,7 @@ from tests.compiler.support import (
     SOFTMAX_SPEC,
     add_one,
     clean_environment,
+    in_a_mount_namespace,
     mlp,
     needs_cuda,
     row_softmax,
@@ -94,22 +94,10 @@ HIDDEN = """
 """
 
 
-def in_a_mount_namespace(hidden):
-    """Return a command prefix that runs a program with some folders emptied, or None."""
-    mounts = " && ".join(f"mount -t tmpfs none {folder}" for folder in hidden) or "true"
-    for options in (["-m"], ["-rm"]):
-        command = ["unshare", *options, "sh", "-c", f'{mounts} && exec "$@"', "sh"]
-        if (
-            shutil.which("unshare")
-            and not subprocess.run([*command, "true"], capture_output=True, check=False).returncode
-        ):
-            return command
-    return None
-
-
 def test_no_cuda_toolkit_of_the_machine_is_needed():
     toolkits = sorted({folder.resolve() for folder in Path("/usr/local").glob("cuda*")})
-    prefix = in_a_mount_namespace(toolkits) if toolkits else []
+    mounts = " && ".join(f"mount -t tmpfs none {folder}" for folder in toolkits)
+    prefix = in_a_mount_namespace(mounts) if toolkits else []
     if prefix is None:
         pytest.skip("this machine has a CUDA toolkit, and does not let a test hide it")
     folders = [
