@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -12,6 +13,8 @@ from hlo_widgets.hlo.attributes import split_attributes
 from hlo_widgets.hlo.instruction import HloInstruction
 from hlo_widgets.hlo.printer import PrintOptions, computation_text, module_text
 from hlo_widgets.hlo.source_tables import SourceFrame, SourceTables
+
+_LINE_END = re.compile("\n")
 
 
 class HloComputation:
@@ -217,12 +220,7 @@ class HloModule:
     @cached_property
     def line_starts(self) -> list[int]:
         """Where each line of `source` begins."""
-        starts = [0]
-        position = self.source.find("\n")
-        while position >= 0:
-            starts.append(position + 1)
-            position = self.source.find("\n", position + 1)
-        return starts
+        return [0, *[match.end() for match in _LINE_END.finditer(self.source)]]
 
     @cached_property
     def _source_tables(self) -> SourceTables:
