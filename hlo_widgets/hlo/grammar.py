@@ -37,6 +37,10 @@ _ENTRY = re.compile(r"ENTRY(?=[\s%])")
 _WORD = re.compile(r"[A-Za-z]++")
 _LINE_END = re.compile(r"[^\n]*+\n?")
 _HEADER_LINE_END = re.compile(r"[^\n{]*+(?:\{(?![ \t]*+\n)[^\n{]*+)*+\{[ \t]*+\n")
+_TABLES = re.compile(
+    rf"(?:[ \t]*+(?:{'|'.join(TABLE_NAMES)})?+[ \t]*+(?:\n|\Z)"
+    r"|[ \t]*+[0-9]++[ \t][^\n]*+(?:\n|\Z))++"
+)
 _THREAD = re.compile(r"\s*+,\s*+([\w-]++=)")
 # What the first lines after a damaged place must look like for the text to go on after it.
 _GOES_ON = re.compile(
@@ -318,16 +322,11 @@ class GrammarReader:
 
     def _tables(self, position: int) -> int:
         """Keep the source tables at `position` as text, for whoever asks for a stack frame."""
-        source = self._source
-        start = position
-        while position < len(source):
-            line = _LINE_END.match(source, position)
-            text = line.group().strip() if line is not None else ""
-            if text and not text[0].isdigit() and text not in TABLE_NAMES:
-                break
-            position += len(line.group()) if line is not None else 1
-        self._builder.module.tables_text += source[start:position]
-        return position
+        tables = _TABLES.match(self._source, position)
+        if tables is None or tables.end() == position:
+            return self._skip_line(position)
+        self._builder.module.tables_text += tables.group()
+        return tables.end()
 
     def _skip_line(self, position: int) -> int:
         source = self._source
