@@ -13,6 +13,7 @@ from hlo_widgets.errors import (
     CompileCancelledError,
     CompileError,
     CompileTimeoutError,
+    DecisionFileError,
     DrawingError,
     HloLookupError,
     HloParseError,
@@ -26,7 +27,9 @@ from hlo_widgets.errors import (
 
 if TYPE_CHECKING:
     from hlo_widgets import captures
-    from hlo_widgets.api import cost_table, explore, render_svg, to_dot
+    from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision, read_decisions
+    from hlo_widgets.analysis.why import Explanation
+    from hlo_widgets.api import cost_table, explore, render_svg, to_dot, why_not_fused
     from hlo_widgets.arguments import spec
     from hlo_widgets.compiler import (
         CompilationResult,
@@ -49,7 +52,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "CompilationResult": "compiler",
+    "DecisionLog": "analysis.decisions",
+    "Explanation": "analysis.why",
     "Explorer": "widgets",
+    "FusionDecision": "analysis.decisions",
     "FusionKind": "hlo",
     "HloComputation": "hlo",
     "HloInstruction": "hlo",
@@ -61,11 +67,13 @@ _HOMES = {
     "explore": "api",
     "list_targets": "compiler",
     "parse_hlo_module": "hlo",
+    "read_decisions": "analysis.decisions",
     "read_hlo": "hlo",
     "render_svg": "api",
     "spec": "arguments",
     "target": "compiler",
     "to_dot": "api",
+    "why_not_fused": "api",
 }
 """The module that each lazily loaded name lives in; "" for a module of the package itself."""
 
@@ -74,8 +82,12 @@ __all__ = [
     "CompileCancelledError",
     "CompileError",
     "CompileTimeoutError",
+    "DecisionFileError",
+    "DecisionLog",
     "DrawingError",
+    "Explanation",
     "Explorer",
+    "FusionDecision",
     "FusionKind",
     "HloComputation",
     "HloInstruction",
@@ -95,11 +107,13 @@ __all__ = [
     "explore",
     "list_targets",
     "parse_hlo_module",
+    "read_decisions",
     "read_hlo",
     "render_svg",
     "spec",
     "target",
     "to_dot",
+    "why_not_fused",
 ]
 
 

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hlo_widgets import tables
+from hlo_widgets.analysis import why
+from hlo_widgets.analysis.decisions import DecisionLog, read_decisions
+from hlo_widgets.analysis.why import Explanation
 from hlo_widgets.compiler import CompilationResult, compile_for
 from hlo_widgets.drawing import render_dot
 from hlo_widgets.errors import HloLookupError, NotCompilableError
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
     from hlo_widgets.widgets import Explorer
 
-__all__ = ["as_module", "cost_table", "explore", "render_svg", "to_dot"]
+__all__ = ["as_module", "cost_table", "explore", "render_svg", "to_dot", "why_not_fused"]
 
 DEFAULT_TARGET = "v6e"
 
@@ -120,6 +123,29 @@ def render_svg(
     return render_dot(to_dot(x, expanded, color_by, theme, node_limit))
 
 
+def why_not_fused(
+    x: Any, a: str, b: str, decisions: DecisionLog | str | os.PathLike[str] | None = None
+) -> Explanation:
+    """Explain why two ops are not one kernel; see `hlo_widgets.analysis.why.why_not_fused`.
+
+    Args:
+        x: A module, a `CompilationResult`, the path of a file or a dump folder, or HLO text.
+        a: Name of an op, inside a fusion or not.
+        b: Name of another.
+        decisions: What the compiler wrote down: a `DecisionLog`, or what `read_decisions` reads.
+            None takes those that came with `x`, else explains by the graph alone.
+
+    Raises:
+        HloLookupError: No op has such a name.
+        DecisionFileError: The decisions cannot be read.
+    """
+    if decisions is None and isinstance(x, CompilationResult):
+        decisions = x.decisions if isinstance(x.decisions, DecisionLog) else None
+    elif isinstance(decisions, str | os.PathLike):
+        decisions = read_decisions(decisions)
+    return why.why_not_fused(as_module(x), a, b, decisions)
+
+
 def as_module(x: Any) -> HloModule:
     """Return the module of anything that holds one.
 
@@ -138,11 +164,19 @@ def as_module(x: Any) -> HloModule:
     if isinstance(x, str) and _is_hlo_text(x):
         return parse_hlo_module(x)
     if isinstance(x, str | os.PathLike):
-        return read_hlo(x)
+        return _read_file(x)
     raise NotCompilableError(
         f"a {type(x).__name__} is neither HLO (a module, a compiled result, text, a file's path)"
         " nor a function with its arguments"
     )
+
+
+def _read_file(path: str | os.PathLike[str]) -> HloModule:
+    try:
+        return read_hlo(path)
+    except FileNotFoundError as error:
+        words = "neither HLO text nor the name of a file that is here"
+        raise FileNotFoundError(error.errno, words, os.fspath(path)) from None
 
 
 def _is_hlo_text(text: str) -> bool:

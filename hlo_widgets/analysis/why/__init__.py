@@ -1,0 +1,8 @@
+"""Why two ops did not become one kernel, with the evidence for it."""
+
+from __future__ import annotations
+
+from hlo_widgets.analysis.why.answer import why_not_fused
+from hlo_widgets.analysis.why.explanation import Evidence, Explanation, WhyKind
+
+__all__ = ["Evidence", "Explanation", "WhyKind", "why_not_fused"]

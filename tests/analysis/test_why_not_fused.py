@@ -1,0 +1,334 @@
+"""Why two ops are not one kernel: kind and evidence, on programs that real compilers compiled."""
+
+from __future__ import annotations
+
+import pytest
+
+import hlo_widgets as hw
+from hlo_widgets import captures
+from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision, Verdict
+from hlo_widgets.analysis.why import why_not_fused
+from hlo_widgets.errors import HloLookupError
+from hlo_widgets.hlo import parse_hlo_module
+from tests.analysis.dumps import ask, decisions_of, dump_folder, module_of
+
+
+def texts(answer, mark):
+    return [item.text for item in answer.evidence if item.mark == mark]
+
+
+@pytest.fixture(scope="module")
+def softmax():
+    return captures.load("row_softmax", "v6e").module
+
+
+# The softmax of the captures, by the graph alone.
+
+
+@pytest.mark.parametrize(("a", "b"), [("x.1", "fusion.1"), ("fusion.1", "x.1"), ("x.1", "exp.5")])
+def test_the_input_and_the_sum_are_blocked_by_the_copy_into_vmem(softmax, a, b):
+    answer = why_not_fused(softmax, a, b)
+    assert answer.kind == "blocked"
+    assert answer.blockers == ("copy-start", "copy-done")
+    assert answer.connection == ("x.1", "copy-start", "copy-done", "fusion.1")
+    assert texts(answer, "inferred") == [
+        "copy-start/copy-done, an asynchronous copy from HBM into VMEM, S(1)"
+    ]
+    assert texts(answer, "compiler") == []
+
+
+@pytest.mark.parametrize("half", ["copy-start", "copy-done"])
+def test_the_copy_itself_is_blocked_as_a_pair(softmax, half):
+    answer = why_not_fused(softmax, half, "fusion.1")
+    assert answer.kind == "blocked"
+    assert "copy-done" in answer.blockers
+    assert "copy-start/copy-done, an asynchronous copy from HBM into VMEM, S(1)" in answer.headline
+
+
+@pytest.mark.parametrize("b", ["fusion.1", "reduce.1"])
+def test_the_maximum_and_the_sum_are_structural(softmax, b):
+    answer = why_not_fused(softmax, "reduce_max.7", b)
+    assert answer.kind == "structural"
+    assert "One pass over the data cannot hold both" in answer.headline
+    folds, spreads = texts(answer, "inferred")
+    assert folds.startswith("reduce_max.7 folds 512 elements into each of its results (dimension 1")
+    assert "its first element needs the last one that reduce_max.7 reads" in spreads
+    assert "on chip" in answer.needed_fusion
+
+
+def test_the_exponential_in_both_fusions_is_told_with_its_cost(softmax):
+    answer = why_not_fused(softmax, "fusion.1", "fusion")
+    (told,) = (item for item in answer.evidence if "is computed in" in item.text)
+    assert told.mark == "inferred"
+    assert told.instructions == ("exp.5", "exp.3")
+    assert "524,288 evaluations more, instead of 4,194,304 bytes written and read" in told.text
+    assert "fusion.1 6,212 cycles, fusion 8,740 cycles" in told.text
+
+
+def test_two_ops_of_one_kernel_are_fused_already(softmax):
+    answer = why_not_fused(softmax, "exp.5", "sub.8")
+    assert (answer.kind, answer.producer) == ("fused already", "fusion.1")
+
+
+def test_an_input_is_no_op_to_fuse(softmax):
+    assert why_not_fused(softmax, "x.1", "reduce_max.7").kind == "structural"
+
+
+# Structural: no edge, another way round, a reduction in the way.
+
+STRUCTURAL = [
+    ("row_softmax.v6e", "reduce_max.7", "fusion.1", "folds 512 elements"),
+    ("row_softmax.v6e", "fusion.1", "fusion", "folds 512 elements"),
+    ("over_largest.v6e", "abs_reduce_fusion", "broadcast_divide_fusion", "folds 524,288 elements"),
+    ("two_sums.v6e", "sine_reduce_fusion", "cosine_reduce_fusion", "read nothing in common"),
+    ("norms.v6e", "multiply_reduce_fusion", "fusion", "multiply_reduce_fusion → sqrt.3"),
+    ("norms.v6e", "fusion.1", "fusion", "neither reads the other"),
+    ("powers_then_matmul.v6e", "fusion", "fusion.1", "neither reads the other"),
+    ("two_sums.h100", "input_reduce_fusion", "input_reduce_fusion.1", "read nothing in common"),
+    ("rows_and_columns.h100", "input_reduce_fusion", "input_reduce_fusion.1", "both read x.1"),
+    ("two_matmuls.h100", "gemm_fusion_dot", "gemm_fusion_dot.1", "→ loop_reduce_fusion.1 →"),
+    ("branch_between.h100", "wrapped_exponential", "loop_compare_fusion", "nothing in common"),
+    ("factor_between.h100", "loop_sine_fusion", "input_reduce_fusion", "→ input_reduce_fusion.1 →"),
+    ("root_for_three.h100", "gemm_fusion_dot.1", "loop_log_plus_one_fusion", "neither reads"),
+]
+
+
+@pytest.mark.parametrize(("name", "a", "b", "words"), STRUCTURAL)
+@pytest.mark.parametrize("by_graph_alone", [True, False])
+def test_structural(name, a, b, words, by_graph_alone):
+    answer = ask(name, a, b, by_graph_alone=by_graph_alone)
+    assert answer.kind == "structural"
+    assert any(words in text for text in texts(answer, "inferred")), answer
+    assert answer.needed_fusion
+    assert answer.gain is None
+
+
+# Blocked: something in between, or a rule in the compiler's words.
+
+BETWEEN = [
+    ("row_softmax.v6e", "x.1", "fusion", "an asynchronous copy from HBM into VMEM, S(1)"),
+    ("loop_between.v6e", "exp.1", "sine_reduce_fusion", "control flow (while)"),
+    ("branch_between.v6e", "exp.5", "cond.1.clone", "control flow (conditional)"),
+    ("sum_over_chips.v6e", "fusion", "sin.0", "a collective (all-reduce)"),
+    ("factor_between.v6e", "cosh.1", "fusion", "a copy into another layout"),
+    ("factor_between.v6e", "slice.53", "custom-call.17", "a custom call ("),
+    ("mlp.v6e", "copy.2", "tuple", "a copy from VMEM, S(1) into HBM"),
+    ("loop_between.h100", "wrapped_exponential", "input_reduce_fusion", "control flow (while)"),
+    ("branch_between.h100", "wrapped_exponential", "wrapped_sine", "control flow (conditional)"),
+    ("factor_between.h100", "input_transpose_fusion", "loop_sine_fusion", "(cusolver_potrf_ffi)"),
+    ("sum_over_chips.h100", "gemm_fusion_dot", "loop_convert_fusion", "a collective (all-reduce"),
+    ("mlp.h100", "fusion.13", "tuple.1.0", "is the root output of main.6"),
+]
+
+
+@pytest.mark.parametrize(("name", "a", "b", "words"), BETWEEN)
+@pytest.mark.parametrize("by_graph_alone", [True, False])
+def test_blocked_by_what_stands_between(name, a, b, words, by_graph_alone):
+    answer = ask(name, a, b, by_graph_alone=by_graph_alone)
+    assert answer.kind == "blocked"
+    assert answer.blockers
+    assert words in texts(answer, "inferred")[0]
+    assert words in answer.headline
+
+
+BY_WORDS = [
+    ("mlp.v6e", "fusion.8", "fusion.10", "No fusing: Should not fuse with elementwise"),
+    ("gelu_for_two.v6e", "fusion.7", "fusion.8", "No fusing: producer is tuple."),
+    ("layer_norm.v6e", "fusion.1", "multiply_add_fusion", "Should not fuse with elementwise"),
+    ("norms.v6e", "sqrt.3", "fusion", "Not fusing MOF"),
+    ("mlp.h100", "gemm_fusion_dot", "fusion.13", "the producer is not fusible"),
+    ("two_matmuls.h100", "gemm_fusion_dot", "loop_reduce_fusion.1", "the producer is not fusible"),
+    (
+        "two_sums.h100",
+        "input_reduce_fusion.1",
+        "input_reduce_fusion.2",
+        "both the producer and the consumer contain a reduce",
+    ),
+    (
+        "train_step.h100",
+        "loop_reduce_fusion.2",
+        "gemm_fusion_dot.5",
+        "consumer not eligible as multi-output fusion root.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "a", "b", "words"), BY_WORDS)
+def test_blocked_in_the_compilers_words(name, a, b, words):
+    answer = ask(name, a, b)
+    assert answer.kind == "blocked"
+    assert f"{words}”" in answer.headline
+    first = answer.evidence[0]
+    assert first.mark == "compiler"
+    # Verbatim: the words stand in the record that the evidence points to.
+    assert words in first.text
+    assert words in "\n".join((first.decision.reason, *first.decision.remarks))
+
+
+@pytest.mark.parametrize(("name", "a", "b", "words"), BY_WORDS)
+def test_without_the_record_the_words_are_not_made_up(name, a, b, words):
+    answer = ask(name, a, b, by_graph_alone=True)
+    assert answer.kind == "not known"
+    assert texts(answer, "compiler") == []
+    assert "no compiler record was given" in answer.headline
+
+
+# Unprofitable: a price, or a rule about cost in the compiler's words.
+
+PRICED = [
+    ("mlp.h100", "loop_multiply_fusion", "input_reduce_fusion", -126.79975),
+    ("norms.h100", "wrapped_tanh", "input_reduce_fusion", -52.5825),
+    ("powers_then_matmul.h100", "loop_power_fusion", "input_reduce_fusion", -58.74375),
+    ("root_for_three.h100", "loop_log_plus_one_fusion", "input_reduce_fusion.1", -177.227),
+    ("branch_between.h100", "wrapped_sine", "input_reduce_fusion.1", -2.7125),
+    ("factor_between.h100", "loop_sine_fusion", "input_reduce_fusion.1", -2.811),
+]
+
+
+@pytest.mark.parametrize(("name", "a", "b", "gain"), PRICED)
+def test_unprofitable_by_the_compilers_price(name, a, b, gain):
+    answer = ask(name, a, b)
+    assert answer.kind == "unprofitable"
+    assert answer.unit == "us"
+    assert answer.gain == pytest.approx(gain, abs=1e-3)
+    assert answer.queue.rank is None
+    first = answer.evidence[0]
+    assert first.mark == "compiler"
+    assert first.decision.unfused_cost - first.decision.fused_cost == answer.gain
+    assert f"unfused {first.decision.unfused_cost:g} us" in first.text
+    assert f"{-answer.gain:.6g} us longer" in answer.headline
+
+
+@pytest.mark.parametrize(
+    ("name", "a", "b"),
+    [
+        ("wave_for_two.h100", "input_reduce_tanh_fusion", "input_reduce_fusion"),
+        ("gelu_for_two.h100", "input_multiply_reduce_fusion", "input_reduce_fusion"),
+    ],
+)
+def test_unprofitable_in_the_gpu_compilers_words(name, a, b):
+    answer = ask(name, a, b)
+    assert answer.kind == "unprofitable"
+    assert "will execute slower if fused" in answer.evidence[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "a", "b"),
+    [
+        ("relu_gradient.v6e", "convolution_add_fusion.2", "convolution_add_fusion.1"),
+        ("leaky_gradient.v6e", "convolution_add_fusion.1", "fusion.34"),
+        ("silu_gradient.v6e", "convolution_add_fusion.1", "fusion.13"),
+        ("clipped_gradient.v6e", "convolution_add_fusion.1", "fusion.37"),
+        ("softplus_gradient.v6e", "convolution_add_fusion.2", "fusion.19"),
+        ("train_step.v6e", "convolution_add_fusion.3", "convolution_add_fusion.2"),
+    ],
+)
+def test_unprofitable_in_the_tpu_compilers_words(name, a, b):
+    answer = ask(name, a, b)
+    assert answer.kind == "unprofitable"
+    assert "“No fusing: producer is duplicated and expensive.”" in answer.headline
+    first = answer.evidence[0]
+    assert first.mark == "compiler"
+    assert "No fusing: producer is duplicated and expensive." in first.decision.remarks
+    assert answer.gain is None
+    assert ask(name, a, b, by_graph_alone=True).kind != "unprofitable"
+
+
+# What is not known, and what is asked for.
+
+
+def test_a_refusal_that_names_only_a_place_is_no_cause():
+    module = parse_hlo_module(
+        "HloModule m\nENTRY e {\n  a = f32[4] parameter(0)\n  b = f32[4] sine(a)\n"
+        "  ROOT c = f32[4] sort(b), dimensions={0}\n}\n"
+    )
+    record = FusionDecision(
+        "b", "c", Verdict.REFUSED, "Not allowed at: x.cc:5572", consumers=("c",)
+    )
+    answer = why_not_fused(module, "b", "c", DecisionLog((record,)))
+    assert answer.kind == "not known"
+    assert "names only a place in its source" in answer.headline
+    assert texts(answer, "compiler") == ["b into c: Not allowed at: x.cc:5572"]
+
+
+def test_fused_already_quotes_the_fusions():
+    answer = ask("mlp.v6e", "tanh.1", "add.16")
+    assert answer.kind == "fused already"
+    assert "fused fusion.3 into add.16, as fusion.4" in texts(answer, "compiler")
+
+
+def test_an_earlier_name_is_followed_only_with_decisions():
+    with pytest.raises(HloLookupError):
+        ask("mlp.v6e", "tanh.1", "fusion.8", by_graph_alone=True)
+    with pytest.raises(HloLookupError):
+        ask("mlp.v6e", "nobody", "fusion.8")
+
+
+def test_ops_in_a_loop_and_outside_run_in_different_computations():
+    module = module_of("loop_between.v6e")
+    loop = next(op for op in module.instructions() if op.opcode == "while")
+    inside = loop.called_by_attribute["body"][0].root_instruction.operands[0]
+    answer = why_not_fused(module, inside.name, "exp.1")
+    assert answer.kind == "structural"
+    assert "no kernel reaches over both" in answer.evidence[0].text
+
+
+def test_the_public_function_takes_paths_and_results():
+    folder = dump_folder("row_softmax.v6e")
+    answer = hw.why_not_fused(folder, "reduce_max.7", "fusion", folder)
+    assert isinstance(answer, hw.Explanation)
+    assert texts(answer, "compiler")
+    result = captures.load("row_softmax", "v6e")
+    assert hw.why_not_fused(result, "x.1", "fusion.1").kind == "blocked"
+    log = hw.read_decisions(folder)
+    assert isinstance(log, DecisionLog)
+    assert hw.why_not_fused(result, "reduce_max.7", "fusion", log).kind == "structural"
+
+
+def test_the_answer_as_text_marks_each_piece_of_evidence():
+    text = str(ask("mlp.h100", "loop_multiply_fusion", "input_reduce_fusion"))
+    assert text.startswith("loop_multiply_fusion and input_reduce_fusion: unprofitable. ")
+    assert "\n  [compiler] fusion.10 into " in text
+
+
+def test_a_result_that_the_consumer_does_not_spread_does_not_count():
+    # The reduction is one result of the fusion, and what is spread is the other.
+    text = """HloModule m
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+%two (p: f32[8,4], q: f32[8]) -> (f32[8], f32[8]) {
+  %p = f32[8,4] parameter(0)
+  %q = f32[8] parameter(1)
+  %zero = f32[] constant(0)
+  %r = f32[8] reduce(%p, %zero), dimensions={1}, to_apply=%add
+  %n = f32[8] negate(%q)
+  ROOT %t = (f32[8], f32[8]) tuple(%r, %n)
+}
+%spread (p: f32[8]) -> f32[8,4] {
+  %p = f32[8] parameter(0)
+  %c = f32[8,4] broadcast(%p), dimensions={0}
+  ROOT %e = f32[8,4] exponential(%c)
+}
+ENTRY %e (x: f32[8,4], y: f32[8]) -> f32[8,4] {
+  %x = f32[8,4] parameter(0)
+  %y = f32[8] parameter(1)
+  %one = (f32[8], f32[8]) fusion(%x, %y), kind=kLoop, calls=%two
+  %g = f32[8] get-tuple-element(%one), index=INDEX
+  ROOT %other = f32[8,4] fusion(%g), kind=kLoop, calls=%spread
+}
+"""
+    kinds = [
+        why_not_fused(parse_hlo_module(text.replace("INDEX", index)), "one", "other").kind
+        for index in "01"
+    ]
+    assert kinds == ["structural", "not known"]
+
+
+def test_decisions_that_were_never_joined_are_joined_with_the_module():
+    log = decisions_of("mlp.h100")
+    assert (
+        why_not_fused(module_of("mlp.h100"), "gemm_fusion_dot", "fusion.13", log).kind == "blocked"
+    )
