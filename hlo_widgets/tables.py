@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from hlo_widgets.analysis import (
-    cost_estimate,
-    executed_computations,
-    is_work,
+    LARGEST_INT64,
+    Work,
+    comparable_source,
+    done_of,
+    fused_computation,
     memory_space_words,
     module_platform,
+    output_memory_spaces,
     source_text,
     target_platform,
     vmem_use,
+    work,
 )
-from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule, Shape
+from hlo_widgets.hlo import HloInstruction, HloModule, Shape
 
 __all__ = ["COLUMNS", "UNITS", "cost_table"]
 
@@ -51,7 +55,7 @@ UNITS: Mapping[str, str] = {
     "instruction_count": "instructions in the fused computation, its parameters included",
     "trip_count": "runs of the instruction in one run of the module",
     "estimated_cycles": "cycles of the target's clock for one run of the instruction, estimated",
-    "cycles_share": "part of the sum of estimated_cycles * trip_count, from 0 to 1",
+    "cycles_share": "part of the sum of estimated_cycles * trip_count of its cost_source, 0 to 1",
     "vmem_bytes": "bytes",
     "vmem_limit_bytes": "bytes",
     "window_vmem_bytes": "bytes",
@@ -59,19 +63,19 @@ UNITS: Mapping[str, str] = {
     "bytes_out": "bytes of the result, without the padding of tiles",
 }
 
-_INT64_MAX = 2**63 - 1
-
 
 def cost_table(
     module: HloModule,
     *,
     target: str | None = None,
     versions: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Return one row for each instruction that does work, in schedule order.
 
     The entry computation's rows come first, then those of the loop bodies and calls that it runs.
-    What counts as work is listed in `hlo_widgets.analysis.work`.
+    What counts as work is listed in `hlo_widgets.analysis.work`. An asynchronous pair has one row,
+    named by its start, with the result of its done.
 
     Args:
         module: The module; figures come from what its compiler printed, so text from before code
@@ -79,21 +83,24 @@ def cost_table(
         target: What it was compiled for, such as "v6e"; names memory spaces and is kept in `attrs`.
             Without it the platform is judged by the text.
         versions: Versions of the compiler's packages, kept in `attrs`.
+        notes: What is to be known about the text, such as a figure that its compiler does not
+            give, kept in `attrs`.
 
     Returns:
         A frame with the columns `COLUMNS`. A figure that the compiler did not give is `<NA>`, never
         0. `cycles_share` is over the rows whose `estimated_cycles` and `trip_count` are both known.
-        `df.attrs` has `module`, `target`, `versions`, `units`, `cost_sources` (rows by source;
-        figures of different GPU models do not compare), `total_estimated_cycles` (None where no row
-        is known), `known_rows`, `rows` and `total`, the last three as words such as "20,556
-        estimated cycles, 3 of 3 rows known".
+        Figures of different cost models do not compare: with several in `cost_source`, the shares
+        and the total are over the rows of the one with the most rows, and the others have no share.
+        `df.attrs` has `module`, `target`, `versions`, `notes`, `units`, `cost_sources` (rows by
+        source), `total_estimated_cycles` (None where no row is known), `total_source` (whose
+        figures are in it), `known_rows` (how many), `rows`, and `total`, all this in words such as
+        "20,556 estimated cycles, 3 of 3 rows known".
     """
     rows = _Rows(target_platform(target) or module_platform(module))
-    for executed in executed_computations(module):
-        for instruction in executed.computation.instructions:
-            if is_work(instruction):
-                rows.add(instruction, _fits(executed.trip_count))
-    totals = rows.add_shares()
+    works = work(module)
+    for row in works:
+        rows.add(row)
+    totals = rows.add_shares(works)
     frame = pd.DataFrame(
         {name: pd.array(rows.columns[name], dtype=kind) for name, kind in COLUMNS.items()}
     )
@@ -101,6 +108,7 @@ def cost_table(
         module=module.name,
         target=target,
         versions=dict(versions or {}),
+        notes=list(notes),
         units=dict(UNITS),
         cost_sources=dict(Counter(rows.columns["cost_source"])),
         **totals,
@@ -118,57 +126,56 @@ class _Rows:
         self._results: dict[HloInstruction, tuple[str, int | None]] = {}
         self._spaces: dict[int, str] = {}
 
-    def add(self, instruction: HloInstruction, trip_count: int | None) -> None:
+    def add(self, row: Work) -> None:
         """Add one row."""
-        estimate = cost_estimate(instruction)
+        instruction = row.instruction
         vmem = vmem_use(instruction)
-        fused, kind = _fused_computation(instruction)
+        fused = fused_computation(instruction)
         operands = instruction.operands
+        # A start's own shape holds its operands, too.
+        result = done_of(instruction) or instruction
         values = (
             instruction.name,
             instruction.opcode,
-            kind,
+            None if instruction.fusion_kind is None else str(instruction.fusion_kind),
             None if fused is None else fused.name,
             None if fused is None else fused.root_instruction.opcode,
             None if fused is None else len(fused.instructions),
             instruction.parent.name,
-            trip_count,
-            estimate.estimated_cycles,
+            row.trip_count,
+            row.estimate.estimated_cycles,
             None,  # cycles_share needs the sum of all rows
             _fits(vmem.vmem_bytes),
             _fits(vmem.limit_bytes),
             _fits(vmem.window_bytes),
             self._bytes_in(operands),
-            _fits(self._result(instruction)[1]),
-            self._output_space(instruction.shape),
+            _fits(self._result(result)[1]),
+            self._output_space(result.shape),
             ", ".join([self._result(operand)[0] for operand in operands]) or None,
             instruction.metadata.op_name,
             source_text(instruction),
-            estimate.source,
+            row.estimate.source,
         )
         for column, value in zip(self.columns.values(), values, strict=True):
             column.append(value)
 
-    def add_shares(self) -> dict[str, object]:
+    def add_shares(self, rows: Sequence[Work]) -> dict[str, object]:
         """Fill `cycles_share` and return the totals for `attrs`."""
-        cycles = [
-            None if one is None or trips is None else one * trips
-            for one, trips in zip(
-                self.columns["estimated_cycles"], self.columns["trip_count"], strict=True
-            )
-        ]
+        source = comparable_source(rows)
+        cycles = [row.run_cycles if row.estimate.source == source else None for row in rows]
         known = [value for value in cycles if value is not None]
         total = sum(known) if known else None
         if total:
             self.columns["cycles_share"] = [
                 None if value is None else value / total for value in cycles
             ]
-        words = "no estimate" if total is None else f"{total:,} estimated cycles"
+        left_out = sum(row.run_cycles is not None for row in rows) - len(known)
         return {
             "total_estimated_cycles": total,
+            "total_source": source,
             "known_rows": len(known),
-            "rows": len(cycles),
-            "total": f"{words}, {len(known):,} of {len(cycles):,} rows known",
+            "rows": len(rows),
+            "total": _total_words(total, source, len(known), len(rows), left_out),
         }
 
     def _result(self, instruction: HloInstruction) -> tuple[str, int | None]:
@@ -187,10 +194,7 @@ class _Rows:
         return _fits(sum(known)) if len(known) == len(sizes) else None
 
     def _output_space(self, shape: Shape) -> str | None:
-        if not shape.is_tuple:
-            return self._words(shape.memory_space) if shape.is_array else None
-        spaces = dict.fromkeys(leaf.memory_space for leaf in _leaves(shape))
-        return " + ".join([self._words(space) for space in spaces]) or None
+        return " + ".join([self._words(space) for space in output_memory_spaces(shape)]) or None
 
     def _words(self, space: int) -> str:
         if space not in self._spaces:
@@ -198,25 +202,18 @@ class _Rows:
         return self._spaces[space]
 
 
-def _fused_computation(
-    instruction: HloInstruction,
-) -> tuple[HloComputation | None, str | None]:
-    if instruction.opcode != "fusion":
-        return None, None
-    kind = instruction.fusion_kind
-    called = instruction.called_by_attribute.get("calls", ())
-    return (called[0] if called else None), (None if kind is None else str(kind))
-
-
-def _leaves(shape: Shape) -> Iterator[Shape]:
-    """Yield the arrays in a shape, tuples taken apart; tokens hold no memory."""
-    if shape.is_tuple:
-        for element in shape.tuple_shapes:
-            yield from _leaves(element)
-    elif shape.is_array:
-        yield shape
+def _total_words(
+    total: int | None, source: str | None, known: int, rows: int, left_out: int
+) -> str:
+    words = "no estimate" if total is None else f"{total:,} estimated cycles"
+    if not left_out:
+        return f"{words}, {known:,} of {rows:,} rows known"
+    return (
+        f"{words}, {known:,} of {rows:,} rows, all by {source}; {left_out:,} with figures of "
+        "other cost models, which do not compare, are left out"
+    )
 
 
 def _fits(value: int | None) -> int | None:
     """Return the number if the column's 64 bits hold it; text can claim any size."""
-    return value if value is not None and abs(value) <= _INT64_MAX else None
+    return value if value is not None and abs(value) <= LARGEST_INT64 else None

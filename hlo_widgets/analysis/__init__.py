@@ -13,11 +13,12 @@ from hlo_widgets.analysis.async_pairs import (
     start_of,
     wrapped_opcode,
 )
-from hlo_widgets.analysis.backend_config import config_fields, config_int
+from hlo_widgets.analysis.backend_config import LARGEST_INT64, config_fields, config_int
 from hlo_widgets.analysis.calls import (
     binds_operands,
     fused_computation,
     parameter_bindings,
+    stays_inside,
     trivial_reducer,
     tuple_index,
 )
@@ -30,27 +31,43 @@ from hlo_widgets.analysis.execution import (
 )
 from hlo_widgets.analysis.layout import layout_words
 from hlo_widgets.analysis.loops import trip_count
-from hlo_widgets.analysis.memory import VmemUse, memory_space_words, vmem_use
+from hlo_widgets.analysis.memory import (
+    VmemUse,
+    memory_space_words,
+    output_memory_spaces,
+    vmem_use,
+)
 from hlo_widgets.analysis.memory_report import (
     MemoryAllocation,
     MemoryReport,
     read_memory_report,
 )
 from hlo_widgets.analysis.platforms import module_platform, target_platform
+from hlo_widgets.analysis.run_cycles import (
+    Work,
+    comparable_source,
+    cycles_inside,
+    run_cycles,
+    work,
+)
 from hlo_widgets.analysis.sources import source_line, source_text
 from hlo_widgets.analysis.work import is_work
 
 __all__ = [
+    "LARGEST_INT64",
     "NO_ESTIMATE",
     "CostEstimate",
     "ExecutedComputation",
     "MemoryAllocation",
     "MemoryReport",
     "VmemUse",
+    "Work",
     "binds_operands",
+    "comparable_source",
     "config_fields",
     "config_int",
     "cost_estimate",
+    "cycles_inside",
     "done_of",
     "executed_computations",
     "fused_computation",
@@ -61,17 +78,21 @@ __all__ = [
     "layout_words",
     "memory_space_words",
     "module_platform",
+    "output_memory_spaces",
     "pair_members",
     "parameter_bindings",
     "read_memory_report",
+    "run_cycles",
     "source_line",
     "source_text",
     "start_of",
+    "stays_inside",
     "target_platform",
     "trip_count",
     "trivial_reducer",
     "tuple_index",
     "vmem_use",
+    "work",
     "work_instructions",
     "wrapped_opcode",
 ]

@@ -12,7 +12,17 @@ from types import MappingProxyType
 
 from hlo_widgets.hlo import HloInstruction
 
-__all__ = ["config_fields", "config_int", "config_list", "config_mapping"]
+__all__ = [
+    "LARGEST_INT64",
+    "config_fields",
+    "config_int",
+    "config_list",
+    "config_mapping",
+    "decimal",
+]
+
+LARGEST_INT64 = 2**63 - 1
+"""The largest number that protobuf and pandas can hold; a compiler's way to say "not known"."""
 
 _EMPTY: Mapping[str, object] = MappingProxyType({})
 
@@ -56,15 +66,14 @@ def config_int(fields: Mapping[str, object], name: str) -> int | None:
         return None
     if isinstance(value, int):
         return value
-    if isinstance(value, str) and _is_decimal(value):
-        return int(value)
-    return None
+    return decimal(value) if isinstance(value, str) else None
 
 
-def _is_decimal(text: str) -> bool:
+def decimal(text: str) -> int | None:
+    """Return the whole number that the text is; None where it is none or of more than 20 digits."""
     digits = text.removeprefix("-")
     # The longest 64-bit number has 20 digits; more is no figure, and int() refuses very long ones.
-    return digits.isascii() and digits.isdigit() and len(digits) <= 20
+    return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 20 else None
 
 
 def _as_mapping(value: object) -> Mapping[str, object]:

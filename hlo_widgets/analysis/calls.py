@@ -11,6 +11,7 @@ __all__ = [
     "binds_operands",
     "fused_computation",
     "parameter_bindings",
+    "stays_inside",
     "trivial_reducer",
     "tuple_index",
 ]
@@ -35,6 +36,19 @@ def fused_computation(instruction: HloInstruction) -> HloComputation | None:
 def binds_operands(instruction: HloInstruction) -> bool:
     """Return whether the parameters of the called computations are operands of the instruction."""
     return _base(_caller(instruction)) in _BINDING
+
+
+def stays_inside(instruction: HloInstruction) -> bool:
+    """Return whether the value lives in a fused kernel alone: it is never written to a memory.
+
+    The parameters of a fusion's body are read from memory and its root is written there; what is in
+    between is what fusing saves.
+    """
+    return (
+        instruction.parent.is_fusion_computation
+        and not instruction.is_root
+        and instruction.opcode != "parameter"
+    )
 
 
 def parameter_bindings(

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hlo_widgets.analysis.backend_config import (
+    LARGEST_INT64,
     config_fields,
     config_int,
     config_list,
@@ -22,8 +23,6 @@ from hlo_widgets.analysis.backend_config import (
 from hlo_widgets.hlo import HloInstruction
 
 __all__ = ["GPU_MODEL_PREFERENCE", "NO_ESTIMATE", "CostEstimate", "cost_estimate"]
-
-_INT64_MAX = 2**63 - 1
 
 # Which GPU cost model's figure to show, best first, by the `name` in its entry. The first model
 # with a figure wins; an entry that is not listed here is never shown.
@@ -71,7 +70,7 @@ def cost_estimate(instruction: HloInstruction) -> CostEstimate:
     """
     fields = config_fields(instruction)
     cycles = config_int(config_mapping(fields, "window_config"), "estimated_cycles")
-    if cycles is not None and 0 < cycles < _INT64_MAX:
+    if cycles is not None and 0 < cycles < LARGEST_INT64:
         return CostEstimate(cycles, "TPU window_config")
     return _gpu_estimate(fields) if "reification_cost" in fields else NO_ESTIMATE
 
@@ -92,6 +91,6 @@ def _whole_cycles(value: object) -> int | None:
     # GPU cycles are printed as floating point with many digits that mean nothing.
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    if not math.isfinite(value) or not 0 < value < _INT64_MAX:
+    if not math.isfinite(value) or not 0 < value < LARGEST_INT64:
         return None
     return max(1, round(value))

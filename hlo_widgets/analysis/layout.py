@@ -25,7 +25,7 @@ def layout_words(shape: Shape) -> str:
     if shape.layout is not None:
         words += _order_words(shape.layout) + _tile_words(shape.layout)
         if shape.layout.suffixes:
-            words.append(f"also {shape.layout.suffixes}")
+            words.append(f"also {' '.join(shape.layout.suffixes)}")
     return ", ".join(words) or "no layout"
 
 
@@ -42,5 +42,9 @@ def _order_words(layout: Layout) -> list[str]:
 
 
 def _tile_words(layout: Layout) -> list[str]:
-    tiles = ["×".join(map(str, tile.dimensions)) for tile in layout.tiles]
+    # None joins a dimension to the next one; HLO writes it so.
+    tiles = [
+        "×".join("*" if size is None else str(size) for size in tile.dimensions)
+        for tile in layout.tiles
+    ]
     return ["in tiles of " + ", each in tiles of ".join(tiles)] if tiles else []

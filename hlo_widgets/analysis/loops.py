@@ -10,7 +10,13 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from hlo_widgets.analysis.backend_config import config_fields, config_int, config_mapping
+from hlo_widgets.analysis.backend_config import (
+    config_fields,
+    config_int,
+    config_mapping,
+    decimal,
+)
+from hlo_widgets.analysis.calls import tuple_index
 from hlo_widgets.hlo import HloComputation, HloInstruction
 
 __all__ = ["trip_count"]
@@ -96,8 +102,7 @@ def _carried_index(instruction: HloInstruction, within: HloComputation) -> int |
         return None
     if element.operands[0] is not _only(within.parameters):
         return None
-    index = element.attributes.get("index", "")
-    return int(index) if index.isdecimal() else None
+    return tuple_index(element)
 
 
 def _carried(values: HloInstruction, index: int) -> HloInstruction | None:
@@ -110,10 +115,7 @@ def _constant(instruction: HloInstruction | None) -> int | None:
     source = _through(instruction)
     if source is None or source.opcode != "constant" or source.literal is None:
         return None
-    try:
-        return int(source.literal)
-    except ValueError:
-        return None
+    return decimal(source.literal.strip())
 
 
 def _through(instruction: HloInstruction | None) -> HloInstruction | None:

@@ -14,18 +14,25 @@ from hlo_widgets.analysis.backend_config import (
     config_list,
     config_mapping,
 )
-from hlo_widgets.hlo import HloInstruction
+from hlo_widgets.hlo import HloInstruction, Shape
 
-__all__ = ["VmemUse", "memory_space_words", "vmem_use"]
+__all__ = ["VmemUse", "memory_space_words", "output_memory_spaces", "vmem_use"]
 
 _VMEM = 1
 _WINDOW_FIELDS = ("estimated_vmem_bytes", "estimated_scoped_vmem_bytes")
 
 # Only names that a compiler's text or XLA's source confirms. S(6), for example, is seen in TPU
-# loops, and nothing open says what it is, so it stays a number.
+# loops, and nothing open says what it is, so it stays a number. The GPU compiler's are those of
+# MemorySpaceColor in xla/service/gpu/gpu_memory_space_assignment.h (kDefault, kCollective: what
+# NCCL allocates, kTempBuffer); host memory is Layout::kHostMemorySpace in xla/layout.h.
 _WORDS: Mapping[str, Mapping[int, str]] = {
     "tpu": {0: "HBM", 1: "VMEM", 2: "semaphore (sync flag)", 5: "host memory"},
-    "gpu": {0: "device memory", 5: "host memory"},
+    "gpu": {
+        0: "device memory",
+        1: "collective memory",
+        2: "temporary buffers",
+        5: "host memory",
+    },
     "cpu": {0: "main memory"},
 }
 
@@ -52,7 +59,8 @@ def vmem_use(instruction: HloInstruction) -> VmemUse:
     """Return what the text says about the instruction's use of VMEM; all None away from TPUs."""
     fields = config_fields(instruction)
     window = config_mapping(fields, "window_config")
-    printed = [size for name in _WINDOW_FIELDS if (size := config_int(window, name)) is not None]
+    found = [config_int(window, name) for name in _WINDOW_FIELDS]
+    printed = [size for size in found if size is not None and size >= 0]
     return VmemUse(
         vmem_bytes=_vmem_size(fields, "used_scoped_memory_configs"),
         limit_bytes=_vmem_size(fields, "scoped_memory_configs"),
@@ -64,7 +72,7 @@ def _vmem_size(fields: Mapping[str, object], name: str) -> int | None:
     entries = config_list(fields, name)
     # An entry without a memory space is in space 0, protobuf's default: it says nothing about VMEM.
     sizes = [config_int(e, "size") for e in entries if config_int(e, "memory_space") == _VMEM]
-    known = [size for size in sizes if size is not None]
+    known = [size for size in sizes if size is not None and size >= 0]
     return sum(known) if known and len(known) == len(sizes) else None
 
 
@@ -82,3 +90,15 @@ def memory_space_words(space: int, platform: str | None) -> str:
     """
     words = _WORDS.get(platform or "", {0: "default memory"})
     return words.get(space, f"memory space {space}")
+
+
+def output_memory_spaces(shape: Shape) -> tuple[int, ...]:
+    """Return the memory spaces in which a value of this shape lies, each once, in order.
+
+    Args:
+        shape: Any shape; of a tuple the arrays in it count.
+
+    Returns:
+        The spaces; empty where there is no array, as tokens hold no memory.
+    """
+    return tuple(dict.fromkeys(leaf.memory_space for leaf in shape.leaves() if leaf.is_array))

@@ -80,6 +80,7 @@ class GraphBuilder:
             outermost.nodes,
             outermost.clusters,
             assembly.edges,
+            shown=len(around.shown),
             left_out=around.left_out,
             focus=around.ids[around.focus] if around.focus is not None else None,
         )

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from hlo_widgets.analysis import (
-    cost_estimate,
-    executed_computations,
-    is_work,
     memory_space_words,
+    output_memory_spaces,
     pair_members,
+    run_cycles,
+    stays_inside,
 )
 from hlo_widgets.graph.model import Graph, LegendEntry
 from hlo_widgets.graph.style import SCALE_COLORS, STYLES, style_key
-from hlo_widgets.hlo import HloInstruction, HloModule, Shape
+from hlo_widgets.hlo import HloInstruction, HloModule
 
 __all__ = ["Coloring"]
 
@@ -70,6 +70,8 @@ class Coloring:
         return ("unknown", None) if cycles is None else ("scale", cycles / self._most_cycles)
 
     def _memory_style(self, instruction: HloInstruction) -> str:
+        if stays_inside(instruction):
+            return "inside"
         spaces = output_memory_spaces(instruction.shape)
         if len(spaces) > 1:
             return "several_memories"
@@ -87,18 +89,3 @@ def _scale_legend() -> tuple[LegendEntry, ...]:
         for low, high in itertools.pairwise(bounds)
     ]
     return (*scale, LegendEntry("unknown", STYLES["unknown"].meaning))
-
-
-def run_cycles(module: HloModule) -> Mapping[HloInstruction, int]:
-    cycles: dict[HloInstruction, int] = {}
-    for executed in executed_computations(module):
-        for instruction in executed.computation.instructions:
-            if executed.trip_count is not None and is_work(instruction):
-                estimate = cost_estimate(instruction).estimated_cycles
-                if estimate is not None:
-                    cycles[instruction] = estimate * executed.trip_count
-    return cycles
-
-
-def output_memory_spaces(shape: Shape) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(leaf.memory_space for leaf in shape.leaves()))

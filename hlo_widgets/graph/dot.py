@@ -18,6 +18,9 @@ __all__ = ["QUICK_FROM_NODES", "colors_of", "dot_names", "graph_to_dot"]
 QUICK_FROM_NODES = 160
 """Views with more nodes are laid out with the quick settings: many times faster, more crossings."""
 
+QUICK_FROM_EDGES = 500
+"""The same for edges: a tuple of everything makes few nodes and very many edges."""
+
 _FONT = "Arimo"  # Metrics of Arial and Liberation Sans, so that browsers draw what was measured.
 _IN_CLUSTER = "inside "
 _QUICK = {
@@ -92,7 +95,8 @@ def _graph_attributes(graph: Graph, theme: str) -> dict[str, str]:
         "ranksep": "0.35",
         "nodesep": "0.25",
     }
-    if sum(1 for _ in graph.all_nodes()) > QUICK_FROM_NODES:
+    nodes = sum(1 for _ in graph.all_nodes())
+    if nodes > QUICK_FROM_NODES or len(graph.edges) > QUICK_FROM_EDGES:
         attributes |= _QUICK
     return attributes
 

@@ -23,6 +23,10 @@ __all__ = ["FoldedComputation", "Source", "openable_computations"]
 _PASSED = opcodes.PLUMBING - {"constant", "parameter"}
 
 
+MOST_VIA = 8
+"""Folded ops that an arrow tells; arbitrary. A chain of thousands has been seen."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A node that an operand really comes from, and what the arrow passes on the way.
@@ -130,9 +134,8 @@ class FoldedComputation:
             elif instruction.opcode == "tuple":
                 waiting.extend((o, inner, via) for o, inner in _elements(instruction, indices))
             else:
-                waiting.extend(
-                    (o, indices, (instruction.opcode, *via)) for o in reversed(instruction.operands)
-                )
+                more = (instruction.opcode, *via)[:MOST_VIA]
+                waiting.extend((o, indices, more) for o in reversed(instruction.operands))
 
     @cached_property
     def neighbours(self) -> dict[HloInstruction, list[HloInstruction]]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
+
 from hlo_widgets.analysis import (
     cost_estimate,
+    cycles_inside,
     fused_computation,
     is_memory_move,
     is_work,
     memory_space_words,
     module_platform,
     pair_members,
+    run_cycles,
     start_of,
     trip_count,
     trivial_reducer,
@@ -21,7 +26,9 @@ from hlo_widgets.analysis import (
 from hlo_widgets.graph.style import fusion_kind
 from hlo_widgets.hlo import HloInstruction, HloModule, Shape
 
-__all__ = ["Labels", "bytes_in_words", "one_line"]
+__all__ = ["Labels", "bytes_in_words", "counted", "one_line"]
+
+_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 LONGEST_NAME = 34
 """Characters of a name in a box; arbitrary, about the width of the widest line of figures."""
@@ -46,12 +53,18 @@ def one_line(text: str, longest: int = LONGEST_LINE) -> str:
 
 def bytes_in_words(count: int) -> str:
     """Return a byte count in the largest binary unit of which it has at least one: `1.09 MiB`."""
-    amount = float(count)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if amount < 1024:
-            return f"{count} {unit}" if unit == "bytes" else f"{amount:.4g} {unit}"
-        amount /= 1024
-    return f"{amount:.4g} TiB"
+    if count < 1024:
+        return f"{count} byte{'s' if count != 1 else ''}"
+    # A damaged shape can have more bytes than a float can say.
+    power = min((count.bit_length() - 1) // 10, len(_UNITS))
+    if count >= 1 << 200:
+        return f"about 2^{count.bit_length() - 1} bytes"
+    return f"{count / (1 << 10 * power):.4g} {_UNITS[power - 1]}"
+
+
+def counted(count: int, what: str) -> str:
+    """Return a number with its noun: `1 cycle`, `5,604 cycles`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 class Labels:
@@ -66,6 +79,7 @@ class Labels:
     """
 
     def __init__(self, module: HloModule, platform: str | None = None) -> None:
+        self._module = module
         self.platform = platform or module_platform(module)
         # Where no instruction has a figure, as before code generation, it need not say so in each.
         self._has_figures = any(
@@ -90,19 +104,32 @@ class Labels:
 
     def title(self, instruction: HloInstruction) -> tuple[str, ...]:
         """Return the lines above the frame of an opened instruction."""
-        lines = one_line(instruction.name, LONGEST_NAME), one_line(self._what_it_does(instruction))
+        lines = [one_line(instruction.name, LONGEST_NAME)]
+        lines.append(one_line(self._what_it_does(instruction)))
+        if instruction.opcode == "while":
+            lines += self._loop(instruction)
         return (*lines, *self._figures(instruction))
 
     def _size(self, instruction: HloInstruction) -> list[str]:
         lines = []
         fused = fused_computation(instruction)
         if instruction.opcode == "while":
-            runs = trip_count(instruction)
-            lines.append("number of runs not known" if runs is None else f"runs {runs:,} times")
+            lines += self._loop(instruction)
         elif fused is not None:
-            count = len(fused.instructions)
-            lines.append(f"{count} op{'s' if count != 1 else ''} inside")
+            lines.append(f"{counted(len(fused.instructions), 'op')} inside")
         return [*lines, one_line(self._shape(instruction.shape))]
+
+    def _loop(self, loop: HloInstruction) -> list[str]:
+        runs = trip_count(loop)
+        lines = ["number of runs not known" if runs is None else f"runs {counted(runs, 'time')}"]
+        cycles = cycles_inside(loop, self._cycles)
+        if cycles is not None:
+            lines.append(f"{counted(cycles, 'cycle')} inside")
+        return lines
+
+    @cached_property
+    def _cycles(self) -> Mapping[HloInstruction, int]:
+        return run_cycles(self._module)
 
     def _figures(self, instruction: HloInstruction) -> tuple[str, ...]:
         # The start of a pair has the figures of both.
@@ -111,8 +138,9 @@ class Labels:
             return ()
         cycles = cost_estimate(working).estimated_cycles
         vmem = vmem_use(working).vmem_bytes
-        line = "cycles not known" if cycles is None else f"{cycles:,} cycles"
-        return (f"{line}, VMEM {bytes_in_words(vmem)}" if vmem is not None else line,)
+        line = "cycles not known" if cycles is None else counted(cycles, "cycle")
+        # An op that works on operands which lie in VMEM already may need none of its own.
+        return (f"{line}, VMEM {bytes_in_words(vmem)}" if vmem else line,)
 
     def _what_it_does(self, instruction: HloInstruction) -> str:
         opcode = instruction.opcode

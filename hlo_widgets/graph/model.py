@@ -122,6 +122,7 @@ class Graph:
         clusters: Opened instructions.
         edges: All arrows.
         legend: The styles in use, in a fixed order.
+        shown: Number of instructions of the computation that are drawn, opened ones included.
         left_out: Number of drawable instructions of the computation that the node limit left out.
         focus: Id of the node that the view is built around, None when nothing was left out.
     """
@@ -131,6 +132,7 @@ class Graph:
     clusters: list[Cluster]
     edges: list[Edge]
     legend: tuple[LegendEntry, ...] = ()
+    shown: int = 0
     left_out: int = 0
     focus: str | None = None
 

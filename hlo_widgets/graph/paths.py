@@ -4,14 +4,13 @@
 computations the id says which, as names are unique in one computation only: `while.2/:body/add.1`.
 The same computation drawn in two places has two ids. A start/done pair goes by the id of its done.
 
-What has a meaning in an id is written as `%` and two digits where it stands in a name.
+What has a meaning in an id, or cannot be sent, is written `%2F;` where it stands in a name.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from urllib.parse import unquote
 
 from hlo_widgets.analysis import done_of, pair_members
 from hlo_widgets.hlo import HloComputation, HloInstruction
@@ -29,7 +28,8 @@ __all__ = [
 ]
 
 _COPY = re.compile(r"@[^/]*$|~\d+$")
-_SPECIAL = re.compile(r"[/%@~:]")
+_SPECIAL = re.compile("[/%@~:\ud800-\udfff]")
+_ESCAPE = re.compile(r"%([0-9A-F]+);")
 
 
 def child_id(parent: str, instruction: HloInstruction, caller: HloInstruction | None = None) -> str:
@@ -85,7 +85,7 @@ def instruction_at(base: HloComputation, node_id: str) -> HloInstruction | None:
     computations: tuple[HloComputation, ...] = (base,)
     found = None
     for segment in without_copy(node_id).split("/"):
-        name = unquote(segment.removeprefix(":"))
+        name = _unescaped(segment.removeprefix(":"))
         if segment.startswith(":"):
             computations = tuple(c for c in computations if c.name == name)
             found = None
@@ -143,4 +143,8 @@ def _called(instruction: HloInstruction) -> tuple[HloComputation, ...]:
 
 
 def _escaped(text: str) -> str:
-    return _SPECIAL.sub(lambda found: f"%{ord(found[0]):02X}", text)
+    return _SPECIAL.sub(lambda found: f"%{ord(found[0]):X};", text)
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if len(found[1]) < 6 else "", text)

@@ -117,6 +117,11 @@ STYLES: dict[str, Style] = {
     "vmem": Style(
         "output in VMEM", ("#9fd3f5", "#2f7fb0", "#10222e"), ("#1d5b84", "#6db7e4", "#f2f8fc")
     ),
+    "inside": Style(
+        "value inside a kernel, in no memory",
+        ("#ffffff", "#9e9e9e", "#000000"),
+        ("#33373b", "#8b9096", "#ffffff"),
+    ),
     "several_memories": Style(
         "outputs in several memory spaces",
         ("#e1bee7", "#9d78a6", "#000000"),

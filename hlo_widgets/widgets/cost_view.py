@@ -8,6 +8,8 @@ import pandas as pd
 from itables.javascript import JavascriptFunction
 from itables.widget import ITable
 
+from hlo_widgets.widgets.plain import plain_text
+
 __all__ = ["MAIN_COLUMNS", "MOST_ROWS", "cost_view", "readable_table", "shown_rows"]
 
 MAIN_COLUMNS = {
@@ -18,7 +20,7 @@ MAIN_COLUMNS = {
     "trip_count": "runs",
     "estimated_cycles": "cycles",
     "cycles_share": "share %",
-    "vmem_bytes": "VMEM bytes",
+    "vmem_bytes": "scoped VMEM",
     "bytes_in": "bytes in",
     "bytes_out": "bytes out",
     "output_memory_space": "output in",
@@ -26,23 +28,26 @@ MAIN_COLUMNS = {
 }
 """The columns shown, with their titles: what fits a notebook's width. `cost_table` has them all."""
 
+SHORT = 10
+"""Rows that need no search and no order; arbitrary, one screen."""
+
 MOST_ROWS = 5_000
 """Rows sent to the browser; arbitrary, a table of that size opens within a second."""
 
-NUMBERS = {"ops", "runs", "cycles", "share %", "VMEM bytes", "bytes in", "bytes out"}
+NUMBERS = {"ops", "runs", "cycles", "share %", "scoped VMEM", "bytes in", "bytes out"}
 NOT_KNOWN = "not known"
 # Shares of the widget's width in percent: no table is wider than its notebook.
 _WIDTHS = {
-    "name": 15,
-    "kind": 9,
+    "name": 14,
+    "kind": 8,
     "root": 8,
     "ops": 4.5,
     "runs": 4.5,
-    "cycles": 8.5,
-    "share %": 8.5,
-    "VMEM bytes": 9,
-    "bytes in": 9.5,
-    "bytes out": 9,
+    "cycles": 9.5,
+    "share %": 7.5,
+    "scoped VMEM": 9.5,
+    "bytes in": 10,
+    "bytes out": 10,
     "output in": 7,
     "source": 7.5,
 }
@@ -76,13 +81,14 @@ def cost_view(table: pd.DataFrame) -> ITable:
         format_floats_in_python=False,
         columnDefs=_column_definitions(list(frame.columns)),
         autoWidth=False,
-        order=[],
+        # A long table starts with what costs most; a short one reads as the program does.
+        order=[] if len(frame) <= SHORT else [[list(frame.columns).index("cycles"), "desc"]],
         text_in_header_can_be_selected=False,  # a click on a header sorts
         paging=len(frame) > 100,
         pageLength=10,
         classes="display compact nowrap hw-table",
         style="width:100%;margin:0",
-        layout={"topStart": "search" if len(frame) > 10 else None, "topEnd": None},
+        layout={"topStart": "search" if len(frame) > SHORT else None, "topEnd": None},
     )
 
 
@@ -90,7 +96,7 @@ def readable_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return the main columns under their titles, numbers as floats (NaN where not known)."""
     table = table.assign(
         fusion_kind=table["fusion_kind"].fillna(table["opcode"]),
-        cycles_share=(table["cycles_share"] * 100).round(1),
+        cycles_share=table["cycles_share"] * 100,
     )
     frame = table[list(MAIN_COLUMNS)].rename(columns=MAIN_COLUMNS)
     for column in frame.columns:
@@ -98,20 +104,33 @@ def readable_table(table: pd.DataFrame) -> pd.DataFrame:
             # itables sends a missing integer as text, which would sort the column as text.
             frame[column] = frame[column].astype("float64")
         else:
-            frame[column] = frame[column].fillna(EMPTY_CELL.get(column, NOT_KNOWN))
+            missing = EMPTY_CELL.get(column, NOT_KNOWN)
+            frame[column] = frame[column].fillna(missing).map(plain_text)
     return frame if (frame["runs"] != 1).any() else frame.drop(columns="runs")
 
 
 def _column_definitions(columns: list[str]) -> list[dict[str, Any]]:
     definitions: list[dict[str, Any]] = []
     for index, column in enumerate(columns):
-        definition: dict[str, Any] = {"targets": index, "width": f"{_WIDTHS[column]}%"}
+        definition: dict[str, Any] = {
+            "targets": index,
+            "width": f"{_WIDTHS[column]}%",
+            "createdCell": _WHOLE_TEXT,
+        }
         if column in NUMBERS:
             missing = EMPTY_CELL.get(column, NOT_KNOWN)
             # Our own constants only: nothing of the program's text becomes code.
-            definition |= {"render": _number_cell(missing), "className": "dt-right"}
+            definition |= {
+                "render": _number_cell(missing),
+                "className": "dt-right",
+                "orderSequence": ["desc", "asc", ""],
+            }
         definitions.append(definition)
     return definitions
+
+
+# A cell that is cut by its column shows everything to the pointer.
+_WHOLE_TEXT = JavascriptFunction("function (cell) { cell.title = cell.textContent; }")
 
 
 def _number_cell(missing: str) -> JavascriptFunction:
@@ -120,5 +139,7 @@ def _number_cell(missing: str) -> JavascriptFunction:
         "function (value, type) {"
         " const known = typeof value === 'number' && !Number.isNaN(value);"
         " if (type === 'sort' || type === 'type') return known ? value : -1;"
-        f" return known ? value.toLocaleString('en-US') : '{missing}'; }}"
+        " if (value > 0 && value < 0.01) return '< 0.01';"
+        " const digits = { maximumFractionDigits: 2 };"
+        f" return known ? value.toLocaleString('en-US', digits) : '{missing}'; }}"
     )

@@ -8,7 +8,9 @@ from typing import Any
 
 from hlo_widgets.analysis import (
     cost_estimate,
+    done_of,
     fused_computation,
+    is_memory_move,
     is_work,
     layout_words,
     memory_space_words,
@@ -16,9 +18,11 @@ from hlo_widgets.analysis import (
     parameter_bindings,
     source_line,
     source_text,
+    stays_inside,
+    trip_count,
     vmem_use,
 )
-from hlo_widgets.graph.labels import bytes_in_words
+from hlo_widgets.graph.labels import bytes_in_words, counted
 from hlo_widgets.graph.paths import child_id, sibling_id
 from hlo_widgets.graph.style import fusion_kind
 from hlo_widgets.hlo import HloInstruction, Shape
@@ -50,8 +54,8 @@ def describe_instruction(
         "name": instruction.name,
         "subtitle": _subtitle(instruction),
         "facts": _facts(instruction, platform),
-        "operands": _links(instruction.operands, node_id),
-        "users": _links(instruction.users, node_id),
+        "operands": _links(_pair_operands(instruction), node_id),
+        "users": _links((done_of(instruction) or instruction).users, node_id),
         "calls": [computation.name for computation in instruction.called_computations],
         "parameters": _parameters(instruction, node_id),
         "backend_config": _backend_config(instruction),
@@ -70,7 +74,10 @@ def _facts(instruction: HloInstruction, platform: str | None) -> list[tuple[str,
     leaves = list(instruction.shape.leaves())
     for number, leaf in enumerate(leaves[:MOST_LEAVES]):
         of_tuple = f"[{number}] " if instruction.shape.is_tuple else ""
-        facts += [(of_tuple + name, value) for name, value in _where(leaf, platform)]
+        memory = memory_space_words(leaf.memory_space, platform)
+        if stays_inside(instruction):
+            memory = "none: a value inside a kernel"
+        facts += [(of_tuple + name, value) for name, value in _where(leaf, memory)]
     if len(leaves) > MOST_LEAVES:
         facts.append(("more", f"{len(leaves) - MOST_LEAVES:,} more elements of the tuple"))
     if instruction.metadata.op_name:
@@ -78,22 +85,28 @@ def _facts(instruction: HloInstruction, platform: str | None) -> list[tuple[str,
     where = source_line(instruction)
     if where is not None:
         in_function = f" in {where.function}" if where.function else ""
-        file = where.file if source_text(instruction) != f"cell:{where.line}" else "cell"
-        facts.append(("source", f"{file}:{where.line}{in_function}"))
+        short = source_text(instruction)
+        place = short if short == f"cell:{where.line}" else f"{where.file}:{where.line}"
+        facts.append(("source", f"{place}{in_function}"))
     return facts
 
 
-def _where(shape: Shape, platform: str | None) -> Iterator[tuple[str, str]]:
+def _where(shape: Shape, memory: str) -> Iterator[tuple[str, str]]:
     """Yield the size, memory space and layout of an array."""
     if not shape.is_array:
         return
     size = "not known"
     if shape.byte_size is not None:
-        size = f"{shape.byte_size:,} bytes ({bytes_in_words(shape.byte_size)}), without padding"
+        size = f"{_exactly(shape.byte_size)}, without padding"
     yield "size", size
-    yield "memory", memory_space_words(shape.memory_space, platform)
+    yield "memory", memory
     if shape.layout is not None:
         yield "layout", layout_words(shape)
+
+
+def _exactly(count: int) -> str:
+    words = bytes_in_words(count)
+    return f"{count:,} bytes ({words})" if count >= 1024 else words
 
 
 def _figures(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
@@ -101,7 +114,12 @@ def _figures(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
         fusions = ", ".join(caller.name for caller in instruction.parent.callers[:3])
         yield "estimated cycles", f"counted in {fusions}"
         return
+    if instruction.opcode == "while":
+        runs = trip_count(instruction)
+        yield "runs", "not known: the text does not say" if runs is None else counted(runs, "time")
     instruction = pair_members(instruction)[0]
+    if is_memory_move(instruction):
+        yield "estimated cycles", "not known: the compiler gives none for moves between memories"
     if not is_work(instruction):
         return
     cost = cost_estimate(instruction)
@@ -111,12 +129,17 @@ def _figures(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
         yield "estimated cycles", f"{cost.estimated_cycles:,} cycles ({cost.source})"
     vmem = vmem_use(instruction)
     if vmem.vmem_bytes is not None:
-        exact = f"{vmem.vmem_bytes:,} bytes ({bytes_in_words(vmem.vmem_bytes)})"
-        yield "VMEM in use", f"{exact} (used_scoped_memory_configs)"
+        yield "scoped VMEM", f"{_exactly(vmem.vmem_bytes)} in use (used_scoped_memory_configs)"
     if vmem.limit_bytes is not None:
         yield "VMEM limit", f"{vmem.limit_bytes:,} bytes (scoped_memory_configs)"
     if vmem.window_bytes is not None:
         yield "window estimate", f"{vmem.window_bytes:,} bytes of VMEM (window_config)"
+
+
+def _pair_operands(instruction: HloInstruction) -> tuple[HloInstruction, ...]:
+    """Return the operands; of a pair what enters it from outside."""
+    members = pair_members(done_of(instruction) or instruction)
+    return tuple(o for member in members for o in member.operands if o not in members)
 
 
 def _links(instructions: tuple[HloInstruction, ...], node_id: str) -> dict[str, Any]:

@@ -10,9 +10,18 @@ from typing import Any
 import ipywidgets
 import traitlets
 
-from hlo_widgets.analysis import module_platform, pair_members, target_platform
-from hlo_widgets.errors import HloWidgetsError
+from hlo_widgets.analysis import (
+    executed_computations,
+    is_memory_move,
+    module_platform,
+    pair_members,
+    start_of,
+    target_platform,
+    work_instructions,
+)
+from hlo_widgets.errors import HloLookupError, HloWidgetsError
 from hlo_widgets.graph import COLOR_MODES, ViewState
+from hlo_widgets.graph.labels import counted
 from hlo_widgets.graph.paths import without_copy
 from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
 from hlo_widgets.hlo import HloModule
@@ -23,6 +32,8 @@ from hlo_widgets.widgets.detail_view import DetailView
 from hlo_widgets.widgets.graph_view import GraphView
 from hlo_widgets.widgets.navigator import Navigator
 from hlo_widgets.widgets.picture import picture_of
+from hlo_widgets.widgets.plain import plain, plain_text
+from hlo_widgets.widgets.search import matching
 from hlo_widgets.widgets.static import static_html
 
 __all__ = ["Explorer"]
@@ -37,6 +48,9 @@ HELP = [
     "Tab and the arrow keys go from box to box, Enter opens, Esc clears the selection.",
 ]
 """What the detail panel says while nothing is selected."""
+
+MOST_FOUND = 1_000
+"""Ops that one search goes through; arbitrary, more than anybody steps through."""
 
 LONGEST_HOVER = 4_000
 """Characters of an instruction shown on hover; arbitrary, about what a screen holds."""
@@ -94,7 +108,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         for name in expanded:
             self._navigator.expand(self._box_id(name))
         self._rows = shown_rows(self.table)
-        self._graph = GraphView(layout={"flex": "1 1 540px", "min_width": "0", "height": HEIGHT})
+        self._work = list(work_instructions(module))
+        self._graph = GraphView(layout={"flex": "1 1 480px", "min_width": "0", "height": HEIGHT})
         self._detail = DetailView(
             layout={"flex": "0 1 340px", "min_width": "260px", "height": HEIGHT}
         )
@@ -102,7 +117,9 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self._show_picture()
         self._describe()
         gap = {"width": "100%", "grid_gap": "6px"}
-        top = ipywidgets.HBox([self._graph, self._detail], layout=gap)
+        # Where the page is too narrow for both, the details go below the graph.
+        wrap = {"flex_flow": "row wrap"}
+        top = ipywidgets.HBox([self._graph, self._detail], layout=gap | wrap)
         super().__init__([top, *self._rows_note(), self._cost], layout=gap)
         self._listen()
 
@@ -114,7 +131,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self.observe(lambda change: self._on_selected(change["new"]), "selected")
 
     def __repr__(self) -> str:
-        return f"<Explorer of {self.module.name}: {len(self.table)} rows of work>"
+        return f"<Explorer of {self.module.name}: {counted(len(self.table), 'row')} of work>"
 
     @property
     def view(self) -> ViewState:
@@ -186,7 +203,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
     def _show_picture(self) -> None:
         nav = self._navigator
         key = f"{self.module.name}/{nav.graph.computation}"
-        self._graph.picture = picture_of(nav.graph, nav.layout, nav.view, key)
+        self._graph.picture = plain(picture_of(nav.graph, nav.layout, nav.view, key))
 
     # What the browser says. Nothing that it sends may raise: a traceback in a kernel's log helps
     # nobody, so an error is told where the user looks.
@@ -210,16 +227,35 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
     def _change(self, kind: str | None, node_id: str, message: Mapping[str, Any]) -> None:
         """Do what a message asks for that may change the picture."""
         if kind == "find":
-            self._go(self._id(str(message.get("text", ""))))
+            self._find(str(message.get("text", "")))
         elif kind == "option":
             self._navigator.show(_with_option(self.view, message))
         elif kind == "focus" and self._navigator.instruction(node_id) is not None:
             self._navigator.show(replace(self.view, focus=node_id))
+            self._go(node_id)
         elif kind == "toggle" and self._navigator.is_openable(node_id):
             self._navigator.show(self.view.toggled(node_id))
         self._show_picture()
         if kind == "toggle":
             self.selected = without_copy(node_id)
+
+    def _find(self, text: str) -> None:
+        """Go to the op of that name, else to the next of all that a part of it leads to."""
+        try:
+            self._go(self._id(text))
+            return
+        except HloLookupError as error:
+            # What does work first: of a fusion and its hundred ops one looks for the fusion.
+            ordered = dict.fromkeys((*self._work, *self.module.instructions()))
+            ids = [self._navigator.id_of(found) for found in matching(ordered, text)[:MOST_FOUND]]
+            found = [node_id for node_id in dict.fromkeys(ids) if node_id is not None]
+            if not text or not found:
+                raise error from None
+        position = found.index(self.selected) + 1 if self.selected in found else 0
+        position %= len(found)
+        self._go(found[position])
+        text = f"{position + 1:,} of {len(found):,} found"
+        self._graph.send({"type": "note", "text": text})
 
     @contextmanager
     def _telling_problems(self) -> Iterator[None]:
@@ -241,12 +277,16 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
     def _on_rows(self, rows: list[int]) -> None:
         if not rows or rows == self._rows_of(self.selected):
             return
-        row = self._rows.iloc[rows[0]]
-        computation = self.module.computation(str(row["computation"]))
-        node_id = self._navigator.id_of(computation.by_name[str(row["name"])])
-        if node_id is not None:
-            with self._telling_problems():
-                self._go(node_id)
+        # The table has the same instructions in the same order.
+        instruction = self._work[int(self._rows.index[rows[0]])]
+        node_id = self._navigator.id_of(instruction)
+        if node_id is None:
+            return
+        with self._telling_problems():
+            self._go(node_id)
+        if instruction.parent.by_name[instruction.name] is not instruction:
+            text = f"the text has several {instruction.name}: the first one is shown"
+            self._graph.send({"type": "problem", "text": text})
 
     def _on_selected(self, node_id: str) -> None:
         if node_id and self._navigator.instruction(node_id) is None:
@@ -278,19 +318,37 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         text = "\n".join(member.text.strip() for member in pair_members(instruction))
         if len(text) > LONGEST_HOVER:
             text = f"{text[:LONGEST_HOVER]} ... ({len(text):,} characters)"
-        self._graph.send({"type": "hover", "id": node_id, "text": text})
+        self._graph.send({"type": "hover", "id": node_id, "text": plain_text(text)})
 
     def _describe(self) -> None:
         instruction = self._navigator.instruction(self.selected) if self.selected else None
         if instruction is None:
-            self._detail.detail = {"summary": self._summary()}
+            self._detail.detail = {"summary": plain(self._summary())}
         else:
-            self._detail.detail = describe_instruction(instruction, self.selected, self._platform)
+            detail = describe_instruction(instruction, self.selected, self._platform)
+            self._detail.detail = plain(detail)
 
     def _summary(self) -> list[str]:
         count = sum(len(computation.instructions) for computation in self.module.computations)
         size = f"{count:,} instructions in {len(self.module.computations):,} computations"
-        return [self.module.name or "module without a name", *self._about, size, *HELP]
+        title = self.module.name or "module without a name"
+        return [title, *self._about, *self._what_totals_hold(), size, *HELP]
+
+    def _what_totals_hold(self) -> list[str]:
+        held = []
+        if (self.table["trip_count"].fillna(1) != 1).any():
+            held.append("What runs in a loop is counted as often as it runs.")
+        moves = sum(
+            is_memory_move(instruction) and start_of(instruction) is None
+            for executed in executed_computations(self.module)
+            for instruction in executed.computation.instructions
+        )
+        if moves:
+            held.append(
+                f"Not counted: {counted(moves, 'asynchronous move')} between memories, of which the"
+                " compiler gives no figures."
+            )
+        return held
 
     def _rows_note(self) -> list[ipywidgets.Widget]:
         left_out = len(self.table) - len(self._rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hlo_widgets.drawing import Layout, lay_out
-from hlo_widgets.errors import HloLookupError
+from hlo_widgets.errors import DrawingError, HloLookupError
 from hlo_widgets.graph import Graph, GraphBuilder, ViewState
 from hlo_widgets.graph.folding import openable_computations
 from hlo_widgets.graph.paths import (
@@ -70,8 +70,12 @@ class Navigator:
         """
         picture = self._pictures.pop(view, None)
         if picture is None:
-            graph = self._builder.build(view)
-            picture = graph, lay_out(graph)
+            try:
+                graph = self._builder.build(view)
+                picture = graph, lay_out(graph)
+            except RecursionError:
+                reason = "more is opened inside one another than can be drawn. Close some of it"
+                raise DrawingError("graph", reason) from None
         self._pictures[view] = picture
         if len(self._pictures) > MOST_PICTURES:
             del self._pictures[next(iter(self._pictures))]

@@ -7,6 +7,7 @@ from typing import Any
 from hlo_widgets.drawing import Layout
 from hlo_widgets.graph import Cluster, Graph, Node, ViewState
 from hlo_widgets.graph.dot import colors_of
+from hlo_widgets.graph.labels import counted
 from hlo_widgets.graph.style import SCALE_COLORS, STYLES
 
 __all__ = ["picture_of"]
@@ -97,9 +98,8 @@ def _start(graph: Graph) -> str | None:
 def _note(graph: Graph) -> str:
     if not graph.left_out:
         return ""
-    shown = sum(node.instruction is not None for node in graph.nodes) + len(graph.clusters)
     return (
-        f"{shown:,} boxes around {graph.focus} are shown; {graph.left_out:,} more of"
-        f" {graph.computation} are left out. To get there, click a “+n before” box, select a"
-        " row of the table, or find an op by its name."
+        f"{counted(graph.shown, 'op')} around {graph.focus} shown,"
+        f" {graph.left_out:,} of {graph.computation} left out. To get there, click a"
+        " “+n before” box, select a row of the table, or find an op by its name."
     )

@@ -53,4 +53,8 @@ def _table(table: pd.DataFrame) -> str:
 
 
 def _number(value: float, missing: str) -> str:
-    return missing if math.isnan(value) else f"{value:,.10g}"
+    if math.isnan(value):
+        return missing
+    if 0 < value < 0.01:
+        return "< 0.01"
+    return f"{int(value):,}" if value.is_integer() else f"{value:,.2f}"

@@ -68,10 +68,19 @@ def test_the_window_estimate_is_as_printed(window, printed):
         (2, "tpu", "semaphore (sync flag)"),
         (6, "tpu", "memory space 6"),
         (0, "gpu", "device memory"),
-        (1, "gpu", "memory space 1"),
+        (1, "gpu", "collective memory"),
+        (9, "gpu", "memory space 9"),
         (0, None, "default memory"),
         (1, None, "memory space 1"),
     ],
 )
 def test_memory_spaces_in_words(space, platform, words):
     assert memory_space_words(space, platform) == words
+
+
+@pytest.mark.parametrize("size", ["-4", "-9223372036854775808"])
+def test_a_size_below_zero_is_no_size(size):
+    entry = {"memory_space": "1", "offset": "0", "size": size}
+    use = use_of(used_scoped_memory_configs=[entry], window_config={"estimated_vmem_bytes": size})
+    assert use.vmem_bytes is None
+    assert use.window_bytes is None

@@ -28,7 +28,9 @@ def test_the_same_name_in_two_branches_has_two_ids(twins):
             assert instruction_at(base, node_id) is instruction
 
 
-@pytest.mark.parametrize("name", ["a/b", "a%2Fb", "a@b", "a~2", ":op:", "50%", "%7E"])
+@pytest.mark.parametrize(
+    "name", ["a/b", "a%2Fb", "a%2F;b", "\ud800", "a@b", "a~2", ":op:", "50%", "%7E"]
+)
 def test_no_name_is_taken_for_a_part_of_an_id(name):
     module = parse_hlo_module(LOOP)
     instruction = module.computation("body").by_name["next"]

@@ -129,6 +129,24 @@ def test_an_odd_message_changes_nothing(softmax, sent, message):
     assert drawn(softmax) == before
 
 
+def test_a_part_of_a_name_finds_one_op_after_another(softmax, sent):
+    messages = sent(softmax)
+    for expected in ("fusion.1", "fusion", "fusion.1"):
+        softmax._on_graph({"type": "find", "text": "fusio"})
+        assert softmax.selected == expected
+    notes = [message["text"] for message in messages if message["type"] == "note"]
+    assert notes == ["1 of 2 found", "2 of 2 found", "1 of 2 found"]
+
+
+def test_an_opcode_or_an_op_name_is_found_too(softmax, sent):
+    sent(softmax)
+    softmax._on_graph({"type": "find", "text": "row_softmax)/div"})
+    assert softmax.selected == "fusion"
+    softmax._on_graph({"type": "find", "text": "Exponential"})
+    assert softmax.selected.startswith("fusion")
+    assert "/" in softmax.selected
+
+
 def test_a_name_that_is_not_there_is_told_to_who_looks_for_it(softmax, sent):
     messages = sent(softmax)
     softmax._on_graph({"type": "find", "text": "fusoin"})
@@ -191,7 +209,7 @@ def test_the_panel_of_a_fusion_lists_parameters_with_the_operand_behind_each(sof
     assert [p["operand"]["name"] for p in detail["parameters"]] == [o.name for o in fusion.operands]
     facts = dict(detail["facts"])
     assert facts["estimated cycles"].startswith("6,212 cycles (TPU window_config)")
-    assert facts["VMEM in use"].startswith("1,146,880 bytes")
+    assert facts["scoped VMEM"].startswith("1,146,880 bytes")
     assert facts["window estimate"].startswith("0 bytes")
     assert facts["memory"] == "VMEM"
 

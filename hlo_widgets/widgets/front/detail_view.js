@@ -50,7 +50,13 @@ function render({ model, el }) {
     button.type = "button";
     button.title = about;
     button.dataset.id = id;
-    button.addEventListener("click", () => model.send({ type: "go", id }));
+    button.addEventListener("click", () => {
+      try {
+        model.send({ type: "go", id });
+      } catch {
+        root.prepend(make("p", "", "The kernel that made this is gone: run the cell again."));
+      }
+    });
     return button;
   }
 

@@ -3,12 +3,13 @@
 // Model traits: picture (read), selected (read and set). Messages sent:
 // {type: "prepare" | "hover", id}, and {type: "toggle" | "focus" | "option" | "find", ...}, which the
 // kernel answers with "ready" when all it changed is on its way. Received: {type: "hover", id, text},
-// {type: "center", id}, {type: "problem", text}, {type: "ready"}.
+// {type: "center", id}, {type: "note" | "problem", text}, {type: "ready"}.
 
 const LEAST_START_SCALE = 0.92; // labels are 12 px at scale 1: 11 px is the smallest that reads well
 const MOST_START_SCALE = 1.25;
 const ARROW_STEP_PX = 60;
 const PATIENCE_MS = 3000;
+const GONE = "The kernel that made this picture is gone: run the cell again.";
 const PATIENCE = "The kernel has not answered yet: it is busy, or it was restarted and the cell must run again.";
 
 /** Do the work once in the next frame, however often it is asked for. */
@@ -40,6 +41,7 @@ class View {
     this.picture = null;
     this.anchor = null; // the node whose place on the screen the next picture keeps
     this.press = null; // where the pointer went down
+    this.rests = false; // whether the pointer has not moved since the last click
     this.#build();
     this.#listen();
     this.applyTheme();
@@ -64,7 +66,9 @@ class View {
     this.refreshMap = onceAFrame(() => this.picture && this.overview.draw(this.picture, this.dark));
     this.camera = new Camera(this.pane, world, this.refreshMap);
     this.overview = new Overview(this.pane, this.camera);
-    this.hover = new Hover(this.pane, (id) => this.items.get(id)?.members.length && this.model.send({ type: "hover", id }));
+    this.hover = new Hover(this.pane, (id) => {
+      if (this.items.get(id)?.members.length) this.tell(() => this.model.send({ type: "hover", id }));
+    });
     this.toolbar = new Toolbar(this.camera, () => this.fit(), (message) => this.send(message));
     this.root.append(this.rules, this.toolbar.element, this.note, this.pane, this.legend);
     this.el.append(this.root);
@@ -78,9 +82,11 @@ class View {
     svg.addEventListener("click", (event) => this.#onClick(event));
     svg.addEventListener("pointerover", (event) => {
       const id = idAt(event.target);
-      if (id === undefined || this.press?.moved) this.hover.hide();
+      // What comes to lie under a resting pointer is not pointed at.
+      if (id === undefined || this.press?.moved || this.rests) this.hover.hide();
       else this.hover.wait(id, event);
     });
+    svg.addEventListener("pointermove", () => (this.rests = false));
     svg.addEventListener("pointerleave", () => this.hover.hide());
     svg.addEventListener("focusin", (event) => {
       const item = this.items.get(idAt(event.target));
@@ -121,7 +127,18 @@ class View {
     this.root.dataset.busy = "true";
     clearTimeout(this.patience);
     this.patience = setTimeout(() => this.say(PATIENCE, true), PATIENCE_MS);
-    this.model.send(message);
+    this.say(this.picture?.note ?? "");
+    this.tell(() => this.model.send(message));
+  }
+
+  /** Pass something on to the kernel; of one that is gone the page throws. */
+  tell(action) {
+    try {
+      action();
+    } catch {
+      this.say(GONE, true);
+      this.#stopWaiting();
+    }
   }
 
   say(text, isProblem = false) {
@@ -133,13 +150,18 @@ class View {
     const item = this.items.get(message.id);
     if (message.type === "hover") this.hover.receive(message.id, message.text);
     else if (message.type === "center" && item) this.bringIntoView(item);
+    else if (message.type === "note") this.say(message.text);
     else if (message.type === "problem") this.say(message.text, true);
     else if (message.type === "ready") this.#onReady();
   }
 
-  #onReady() {
+  #stopWaiting() {
     clearTimeout(this.patience);
     delete this.root.dataset.busy;
+  }
+
+  #onReady() {
+    this.#stopWaiting();
     if (this.note.textContent === PATIENCE) this.say(this.picture?.note ?? "");
   }
 
@@ -240,7 +262,7 @@ class View {
 
   select(id) {
     this.model.set("selected", id);
-    this.model.save_changes();
+    this.tell(() => this.model.save_changes());
     this.mark();
   }
 
@@ -250,7 +272,7 @@ class View {
     this.press = { x: event.clientX, y: event.clientY, cx: this.camera.x, cy: this.camera.y, moved: false };
     // A finger stays down for some 80 ms: time to lay out what the click will ask for.
     const id = idAt(event.target);
-    if (this.items.get(id)?.expandable) this.model.send({ type: "prepare", id });
+    if (this.items.get(id)?.expandable) this.tell(() => this.model.send({ type: "prepare", id }));
   }
 
   #onDrag(event) {
@@ -273,6 +295,7 @@ class View {
   #onClick(event) {
     // The second click of a double click would close what the first opened.
     if (this.press?.moved || event.detail > 1) return;
+    this.rests = true;
     const id = idAt(event.target);
     if (id === undefined) this.select("");
     else this.activate(id);
@@ -288,9 +311,10 @@ class View {
   #onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || this.toolbar.element.contains(event.target)) return;
     const id = idAt(event.target);
+    const activate = id && (() => event.repeat || this.activate(id)); // a key held down acts once
     const actions = {
-      Enter: id && (() => this.activate(id)),
-      " ": id && (() => this.activate(id)),
+      Enter: activate,
+      " ": activate,
       Escape: () => this.select(""),
       0: () => this.fit(),
       "+": () => this.camera.zoom(ZOOM_STEP),
@@ -307,8 +331,14 @@ class View {
     event.stopPropagation();
   }
 
-  /** What ArrowDown and ArrowUp go to: the users or producers of a node, where it has any. */
+  /**
+   * What ArrowDown and ArrowUp go to: the users or producers of a node, where it has any; from an
+   * opened one down into it.
+   */
   neighbours(id, dy) {
+    if (dy > 0 && this.items.get(id).open) {
+      return [...this.items.values()].filter((item) => item.id.startsWith(`${id}/`));
+    }
     const [from, to] = dy > 0 ? ["tail", "head"] : ["head", "tail"];
     const found = this.picture.arrows.filter((a) => dy && a[from] === id).map((a) => this.items.get(a[to]));
     return found.length ? found : [...this.items.values()];

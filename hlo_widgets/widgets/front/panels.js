@@ -62,7 +62,7 @@ class Toolbar {
       send({ type: "option", name: "show_plumbing", value: this.plumbing.checked }),
     );
     const title = "Draw get-tuple-element, tuple, bitcast and scalar constants as boxes";
-    const find = make("input", { type: "search", placeholder: "Find an op\u2026", "aria-label": "Find an op by its name" });
+    const find = make("input", { type: "search", placeholder: "Find an op\u2026", "aria-label": "Find an op by a part of its name, opcode or op_name; Enter goes to the next" });
     find.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && find.value.trim()) send({ type: "find", text: find.value.trim() });
       event.stopPropagation();
