@@ -15,6 +15,7 @@ from hlo_widgets.hlo.attributes import (
 from hlo_widgets.hlo.instruction import FUSION_KINDS, HloInstruction
 from hlo_widgets.hlo.module import HloComputation, HloModule
 from hlo_widgets.hlo.operands import PendingOperand
+from hlo_widgets.hlo.scanner import shorten
 
 _ELEMENT_OF = re.compile(r"(.+)#([0-9]{1,9})")
 
@@ -155,7 +156,9 @@ class ModuleBuilder:
         kind = split_attributes(attributes).get("kind", "")
         instruction.fusion_kind = FUSION_KINDS.get(kind)
         if instruction.fusion_kind is None:
-            self.warn(f"fusion kind {kind!r} is not known" if kind else "a fusion names no kind")
+            self.warn(
+                f"fusion kind {shorten(kind)!r} is not known" if kind else "a fusion names no kind"
+            )
         self.note_calls(instruction, attributes)
 
     def note_apply(self, instruction: HloInstruction, attributes: str) -> None:
@@ -195,10 +198,12 @@ class ModuleBuilder:
         if draft.pending:
             self._resolve_pending(draft)
         if len(draft.named) < len(instructions):
-            self.warn(f"names repeat in computation %{computation.name}; all instructions are kept")
+            name = shorten(computation.name)
+            self.warn(f"names repeat in computation %{name}; all instructions are kept")
         if computation.name in self._names:
             self.warn(
-                f"computation %{computation.name} stands more than once; calls go to the first"
+                f"computation %{shorten(computation.name)} stands more than once; calls go to the"
+                " first"
             )
         self._names.add(computation.name)
         computation.instructions = tuple(instructions)
@@ -225,10 +230,11 @@ class ModuleBuilder:
                     found.append(item)
             instruction.operands = tuple(found)
         if missing:
-            names = ", ".join(f"%{name}" for name in list(missing)[:3])
+            names = ", ".join(f"%{shorten(name)}" for name in list(missing)[:3])
             more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
             self.warn(
-                f"computation %{draft.computation.name} reads {names}{more}, which the text does"
+                f"computation %{shorten(draft.computation.name)} reads {names}{more}, which the text"
+                " does"
                 " not define; placeholders stand for them"
             )
 
@@ -258,7 +264,7 @@ class ModuleBuilder:
             if len(called) < len(names):
                 absent.update(dict.fromkeys(name for name in names if name not in by_name))
         if absent:
-            some = ", ".join(f"%{name}" for name in list(absent)[:3])
+            some = ", ".join(f"%{shorten(name)}" for name in list(absent)[:3])
             self.warn(
                 f"called and not in the text: {some}" + (" and more" if len(absent) > 3 else "")
             )

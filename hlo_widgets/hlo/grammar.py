@@ -22,6 +22,7 @@ from hlo_widgets.hlo.scanner import (
     parse_error,
     scan_attribute,
     scan_value,
+    shorten,
     skip_space,
 )
 from hlo_widgets.hlo.source_tables import TABLE_NAMES
@@ -136,7 +137,7 @@ class GrammarReader:
     def _cut(self, draft: ComputationDraft, position: int, depth: int) -> None:
         if depth:
             raise parse_error(self._source, position, "this text ends inside of a computation")
-        name = draft.computation.name
+        name = shorten(draft.computation.name)
         line = self._builder.module.line_at(position)
         if draft.root is None:
             rest = "its ROOT and what follows are missing"
@@ -246,11 +247,15 @@ class GrammarReader:
                 continue
             position = scan_attribute(source, key[1], start)
             if position < 0:
-                raise parse_error(source, start, f"the value of {key[1]!r} is never closed")
+                raise parse_error(
+                    source, start, f"the value of {shorten(key[1])!r} is never closed"
+                )
             if key[1] == "kind" and instruction.opcode == "fusion":
                 instruction.fusion_kind = FUSION_KINDS.get(source[start:position])
                 if instruction.fusion_kind is None:
-                    self._builder.warn(f"fusion kind {source[start:position]!r} is not known")
+                    self._builder.warn(
+                        f"fusion kind {shorten(source[start:position])!r} is not known"
+                    )
         self._builder.add_calls(instruction, called)
         return position
 

@@ -11,6 +11,7 @@ from hlo_widgets.hlo.attributes import CALLING_ATTRIBUTES, computation_names, sp
 from hlo_widgets.hlo.inference import infer_shape
 from hlo_widgets.hlo.metadata import OpMetadata, parse_metadata, unquote
 from hlo_widgets.hlo.printer import PrintOptions, instruction_text
+from hlo_widgets.hlo.scanner import shorten
 from hlo_widgets.hlo.shape import Shape, parse_shape
 from hlo_widgets.hlo.statement import Statement, read_statement
 
@@ -83,7 +84,7 @@ class HloInstruction:
         self._details = None
 
     def __repr__(self) -> str:
-        return f"<HloInstruction %{self.name} = {self.opcode}>"
+        return f"<HloInstruction %{shorten(self.name)} = {shorten(self.opcode)}>"
 
     @property
     def text(self) -> str:

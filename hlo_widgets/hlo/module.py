@@ -12,6 +12,7 @@ from hlo_widgets.errors import HloLookupError
 from hlo_widgets.hlo.attributes import split_attributes
 from hlo_widgets.hlo.instruction import HloInstruction
 from hlo_widgets.hlo.printer import PrintOptions, computation_text, module_text
+from hlo_widgets.hlo.scanner import shorten
 from hlo_widgets.hlo.source_tables import SourceFrame, SourceTables
 
 _LINE_END = re.compile("\n")
@@ -68,7 +69,7 @@ class HloComputation:
         self._parameters: tuple[HloInstruction, ...] | None = None
 
     def __repr__(self) -> str:
-        return f"<HloComputation %{self.name}: {len(self.instructions)} instructions>"
+        return f"<HloComputation %{shorten(self.name)}: {len(self.instructions)} instructions>"
 
     @property
     def by_name(self) -> Mapping[str, HloInstruction]:
@@ -137,7 +138,7 @@ class HloModule:
         self.inline_calls: dict[HloInstruction, dict[str, list[str]]] = {}
 
     def __repr__(self) -> str:
-        return f"<HloModule {self.name}: {len(self.computations)} computations>"
+        return f"<HloModule {shorten(self.name)}: {len(self.computations)} computations>"
 
     @cached_property
     def attributes(self) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from hlo_widgets.hlo.builder import ModuleBuilder
 from hlo_widgets.hlo.damage import looks_wrapped, mend
 from hlo_widgets.hlo.lines import LineReader
 from hlo_widgets.hlo.module import HloModule
-from hlo_widgets.hlo.scanner import NAME, parse_error, scan_value, skip_space
+from hlo_widgets.hlo.scanner import NAME, parse_error, scan_value, shorten, skip_space
 
 _MODULE = re.compile(r"HloModule\s++")
 _MLIR = re.compile(
@@ -152,7 +152,9 @@ def _read_header(module: HloModule, start: int) -> int:
             raise parse_error(source, comma + 1, "expected an attribute of the module after ','")
         end = scan_value(source, skip_space(source, key.end()))
         if end < 0:
-            raise parse_error(source, key.start(), f"the value of {key[1]!r} is never closed")
+            raise parse_error(
+                source, key.start(), f"the value of {shorten(key[1])!r} is never closed"
+            )
         position = end
     module.header = source[first:position]
     return position

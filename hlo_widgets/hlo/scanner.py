@@ -49,6 +49,11 @@ _DEVICE_IDS = re.compile(r"\s*+,\s*+device_ids=(?=\()")
 _AXES = re.compile(r"\s*+(?=\{)")
 
 
+def shorten(text: str) -> str:
+    """Return text as a message can show it: the beginning and the end of what is long."""
+    return text if len(text) <= 60 else f"{text[:40]}...{text[-15:]}"
+
+
 def parse_error(text: str, position: int, reason: str) -> HloParseError:
     """Make the error for a place in a text, with the line, the column and a window of the line."""
     position = min(position, len(text))

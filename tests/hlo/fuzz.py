@@ -108,6 +108,8 @@ def mutate(text: str, others: list[str], dice: random.Random) -> str:
 def read_everything(text: str) -> None:
     """Read a text and all that is read late."""
     module = parse_hlo_module(text)
+    if any(len(warning) > 1000 for warning in module.warnings):
+        raise AssertionError("a warning of more than a thousand characters")
     module.attributes, module.source_frames(1)
     for item in module.instructions():
         for name in ("attributes", "metadata", "backend_config", "called_by_attribute", "literal"):

@@ -238,3 +238,15 @@ def test_public_oddities_in_detail(cases) -> None:
 def test_what_is_no_module_is_refused(cases, name: str) -> None:
     with pytest.raises(HloParseError):
         parse_hlo_module((cases / "small" / name).read_text())
+
+
+def test_long_names_make_no_long_messages() -> None:
+    name = "n" * 10_000
+    text = TEXT.replace("copy(%fusion.1)", f"copy(%{name})").replace("%main ", f"%{name} ")
+    module = parse_hlo_module(text + TEXT[TEXT.index("ENTRY") :].replace("%fused", f"%{name}.1"))
+    assert module.warnings
+    assert all(len(warning) < 300 for warning in module.warnings)
+    assert len(repr(module.entry_computation)) < 120
+    with pytest.raises(HloParseError) as error:
+        parse_hlo_module(text.replace("HloModule jit_f", f"HloModule jit_f, {name}=("))
+    assert len(str(error.value)) < 300
