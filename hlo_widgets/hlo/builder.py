@@ -233,8 +233,8 @@ class ModuleBuilder:
             names = ", ".join(f"%{shorten(name)}" for name in list(missing)[:3])
             more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
             self.warn(
-                f"computation %{shorten(draft.computation.name)} reads {names}{more}, which the text"
-                " does"
+                f"computation %{shorten(draft.computation.name)} reads {names}{more}, which the"
+                " text does"
                 " not define; placeholders stand for them"
             )
 
