@@ -54,9 +54,10 @@ def between(connection: tuple[HloInstruction, ...]) -> Explanation | None:
         )
     way = Evidence(INFERRED, f"the shortest connection is {' → '.join(names)}", names)
     rest = [op.name for op in inside if op not in blockers]
+    verb = "comes" if len(rest) == 1 else "come"
     return Explanation(
         WhyKind.STRUCTURAL,
-        f"{end.name} does not read {start.name}: {', '.join(rest)} comes between.",
+        f"{end.name} does not read {start.name}: {', '.join(rest)} {verb} between.",
         start.name,
         end.name,
         (way, *notes),
