@@ -80,13 +80,12 @@ class View {
     svg.addEventListener("pointermove", (event) => this.#onDrag(event));
     for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => this.#onRelease());
     svg.addEventListener("click", (event) => this.#onClick(event));
-    svg.addEventListener("pointerover", (event) => {
-      const id = idAt(event.target);
-      // What comes to lie under a resting pointer is not pointed at.
-      if (id === undefined || this.press?.moved || this.rests) this.hover.hide();
-      else this.hover.wait(id, event);
+    svg.addEventListener("pointerover", (event) => this.#onPoint(event));
+    svg.addEventListener("pointermove", (event) => {
+      if (!this.rests) return;
+      this.rests = false;
+      this.#onPoint(event);
     });
-    svg.addEventListener("pointermove", () => (this.rests = false));
     svg.addEventListener("pointerleave", () => this.hover.hide());
     svg.addEventListener("focusin", (event) => {
       const item = this.items.get(idAt(event.target));
@@ -299,6 +298,13 @@ class View {
     const id = idAt(event.target);
     if (id === undefined) this.select("");
     else this.activate(id);
+  }
+
+  #onPoint(event) {
+    const id = idAt(event.target);
+    // What comes to lie under a resting pointer is not pointed at.
+    if (id === undefined || this.press?.moved || this.rests) this.hover.hide();
+    else this.hover.wait(id, event);
   }
 
   #onWheel(event) {
