@@ -13,8 +13,8 @@ PYTHON ?=
 LAB_ARGS ?=
 # More options for pytest, as in `make test PYTEST_ARGS="-k fusion"`.
 PYTEST_ARGS ?=
-# How long `make fuzz` searches.
-FUZZ_SECONDS ?= 60
+# How many damaged texts `make fuzz` reads.
+FUZZ_COUNT ?= 100000
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -51,8 +51,8 @@ format: $(VENV)/.made-test ## put the code into shape and mend what can be mende
 bench: $(VENV)/.made-test chromium ## run the benchmarks: medians and ratios
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
 
-fuzz: $(VENV)/.made-test ## search for text that breaks the reader, for FUZZ_SECONDS (60)
-	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m tests.fuzz
+fuzz: $(VENV)/.made-test ## search for text that breaks the reader, by FUZZ_COUNT (100,000) mutations
+	$(BIN)/python -m tests.hlo.fuzz $(FUZZ_COUNT)
 
 clean: ## remove .venv and every cache
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov

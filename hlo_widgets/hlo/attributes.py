@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hlo_widgets.hlo.scanner import BRACES, scan_attribute, skip_space
+from hlo_widgets.hlo.scanner import BRACES, NAME, scan_attribute, skip_space
 
 # The attributes whose values name computations. Any of them may stand on any instruction.
 CALLING_ATTRIBUTES = (
@@ -34,7 +34,7 @@ _USUAL = re.compile(
     re.DOTALL,
 )
 ATTRIBUTE_NAME = re.compile(r"([\w.$-]++)=")
-_NAME = re.compile(r"%?([\w.$-]++)")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 def split_attributes(text: str, position: int = 0) -> dict[str, str]:
@@ -75,4 +75,4 @@ def split_attributes(text: str, position: int = 0) -> dict[str, str]:
 
 def computation_names(value: str) -> list[str]:
     """Names in the value of a calling attribute: `%body`, `{%a, %b}`."""
-    return _NAME.findall(value)
+    return NAME.findall(_COMMENT.sub(" ", value) if "/*" in value else value)

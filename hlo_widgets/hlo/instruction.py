@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from hlo_widgets.errors import HloParseError
 from hlo_widgets.hlo.attributes import CALLING_ATTRIBUTES, computation_names, split_attributes
 from hlo_widgets.hlo.inference import infer_shape
 from hlo_widgets.hlo.metadata import OpMetadata, parse_metadata, unquote
@@ -119,7 +120,18 @@ class HloInstruction:
         details = self._read()
         text = details.statement.shape
         if details.shape is None and text:
-            details.shape = parse_shape(text)
+            try:
+                details.shape = parse_shape(text)
+            except HloParseError as error:
+                # The shape is read late: say where in the file it stands.
+                column = self.text.find(text) + error.column
+                raise HloParseError(
+                    f"{error.reason}, in %{self.name}",
+                    self.line,
+                    column,
+                    error.excerpt,
+                    error.caret,
+                ) from None
         return details.shape
 
     def keep_shape(self, shape: Shape) -> None:

@@ -13,7 +13,8 @@ _STRING = r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\""
 # Metadata as compilers print it: names with strings or numbers, one space between.
 _USUAL = re.compile(rf"\{{(?:\w++=(?:{_STRING}|[0-9]++)(?: |(?=\}})))*+\}}", re.DOTALL)
 _FIELD = re.compile(rf"(\w++)=({_STRING}|[0-9]++)", re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:([abfnrtv\\'\"?])|x([0-9a-fA-F]{1,2})|([0-7]{1,3}))")
+_ESCAPE = re.compile(r"\\([abfnrtv\\'\"?])|((?:\\x[0-9a-fA-F]{1,2}|\\[0-7]{1,3})++)")
+_CODE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3}))")
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
@@ -47,10 +48,15 @@ def unquote(text: str) -> str:
 
 
 def _unescape(match: re.Match[str]) -> str:
-    letter, hexadecimal, octal = match.groups()
+    letter, codes = match.groups()
     if letter is not None:
         return _SIMPLE.get(letter, letter)
-    return chr(int(hexadecimal, 16) if hexadecimal is not None else int(octal, 8) & 0xFF)
+    # XLA writes a character outside of ASCII as one escape for each byte of its UTF-8.
+    found = bytes(int(h, 16) & 0xFF if h else int(o, 8) & 0xFF for h, o in _CODE.findall(codes))
+    try:
+        return found.decode()
+    except UnicodeDecodeError:
+        return found.decode("latin-1")
 
 
 def parse_metadata(text: str | None) -> OpMetadata:

@@ -132,7 +132,7 @@ class Shape:
     @property
     def element_count(self) -> int | None:
         """Elements of the array, bounds for dynamic sizes; None for no array and unbounded ones."""
-        if not self.is_array or None in self.dimensions:
+        if not self.is_array or any(size is None or size < 0 for size in self.dimensions):
             return None
         return prod(size for size in self.dimensions if size is not None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hlo_widgets.errors import HloLookupError
+from hlo_widgets.errors import HloLookupError, HloParseError
 from hlo_widgets.hlo import FusionKind, HloModule, parse_hlo_module
 
 
@@ -148,3 +148,48 @@ def test_backend_config_as_string_and_as_text() -> None:
     assert p.backend_config == {"a": [1]}
     assert q.backend_config == "not json"
     assert r.backend_config == "{a = 1 : i64}"
+
+
+def test_bytes_of_utf8_are_read_as_the_character_that_they_are():
+    text = (
+        "HloModule m\n\nENTRY %main {\n  %a = f32[8] parameter(0)\n"
+        r'  ROOT %r = f32[8] negate(%a), metadata={op_name="jit(f)/na\303\257ve \\303 \377"'
+        r' source_file="/h/jos\303\251\350\250\210.py" source_line=3}'
+        "\n}\n"
+    )
+    metadata = parse_hlo_module(text).instruction("r").metadata
+    assert metadata.op_name == "jit(f)/naïve \\303 ÿ"
+    assert metadata.source_file == "/h/josé計.py"
+
+
+@pytest.mark.parametrize("name", ["ae\u0301", "😀", "a@b", "a&b", "<b>", "計算"])
+def test_a_call_is_read_by_the_same_rule_as_the_name_it_calls(name):
+    text = f"""HloModule m
+
+%ae (p: f32[4]) -> f32[4] {{
+  %p = f32[4] parameter(0)
+  ROOT %s = f32[4] sine(%p)
+}}
+
+%{name} (q: f32[4]) -> f32[4] {{
+  %q = f32[4] parameter(0)
+  ROOT %n = f32[4] negate(%q)
+}}
+
+ENTRY %main (x: f32[4]) -> f32[4] {{
+  %x = f32[4] parameter(0)
+  ROOT %f = f32[4] fusion(%x), kind=kLoop, calls=%{name}
+}}
+"""
+    (body,) = parse_hlo_module(text).instruction("f").called_computations
+    assert body.name == name
+
+
+def test_a_shape_that_is_read_late_says_where_it_stands():
+    text = "HloModule m\n\nENTRY %main {\n  %a = f32[8] parameter(0)\n"
+    text += "  ROOT %b = f32[8,] negate(%a)\n}\n"
+    instruction = parse_hlo_module(text).instruction("b")
+    with pytest.raises(HloParseError) as caught:
+        _ = instruction.shape
+    assert caught.value.line == 5
+    assert "%b" in str(caught.value)

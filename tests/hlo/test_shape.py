@@ -147,3 +147,8 @@ def test_inference(line: str, shape: str) -> None:
     )
     found = module.entry_computation.root_instruction.shape
     assert str(found) == shape or found.to_string(with_layout=False) == shape
+
+
+@pytest.mark.parametrize("text", ["f32[-5]", "f32[-5,-5]", "(f32[8], f32[-1])"])
+def test_a_dimension_below_zero_gives_no_size(text):
+    assert parse_shape(text).byte_size is None
