@@ -20,7 +20,7 @@ from hlo_widgets.analysis import (
     source_text,
     target_platform,
     vmem_use,
-    work,
+    work_rows,
 )
 from hlo_widgets.hlo import HloInstruction, HloModule, Shape
 
@@ -97,7 +97,7 @@ def cost_table(
         "20,556 estimated cycles, 3 of 3 rows known".
     """
     rows = _Rows(target_platform(target) or module_platform(module))
-    works = work(module)
+    works = work_rows(module)
     for row in works:
         rows.add(row)
     totals = rows.add_shares(works)

@@ -43,12 +43,12 @@ from hlo_widgets.analysis.memory_report import (
     read_memory_report,
 )
 from hlo_widgets.analysis.platforms import module_platform, target_platform
-from hlo_widgets.analysis.run_cycles import (
+from hlo_widgets.analysis.rows import (
     Work,
     comparable_source,
     cycles_inside,
     run_cycles,
-    work,
+    work_rows,
 )
 from hlo_widgets.analysis.sources import source_line, source_text
 from hlo_widgets.analysis.work import is_work
@@ -92,7 +92,7 @@ __all__ = [
     "trivial_reducer",
     "tuple_index",
     "vmem_use",
-    "work",
     "work_instructions",
+    "work_rows",
     "wrapped_opcode",
 ]

@@ -13,7 +13,7 @@ from hlo_widgets.analysis.execution import executed_computations
 from hlo_widgets.analysis.work import does_work
 from hlo_widgets.hlo import HloInstruction, HloModule
 
-__all__ = ["Work", "comparable_source", "cycles_inside", "run_cycles", "work"]
+__all__ = ["Work", "comparable_source", "cycles_inside", "run_cycles", "work_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Work:
         return None if one is None or self.trip_count is None else one * self.trip_count
 
 
-def work(module: HloModule) -> tuple[Work, ...]:
+def work_rows(module: HloModule) -> tuple[Work, ...]:
     """Return the instructions of a run that do work: the rows of the cost table, in its order."""
     rows = []
     for executed in executed_computations(module):
@@ -74,7 +74,7 @@ def run_cycles(module: HloModule) -> Mapping[HloInstruction, int]:
         known. Where the text has figures of several GPU cost models, which do not compare, only
         those of the model with the most of them.
     """
-    rows = work(module)
+    rows = work_rows(module)
     source = comparable_source(rows)
     return {
         row.instruction: cycles
