@@ -50,6 +50,14 @@ def scan(state, weights):
     return jax.lax.scan(step, state, weights)
 
 
+def mlp(x, w1, w2, b):
+    """Two products with an activation between them, a normalization and a second output."""
+    h = jax.nn.gelu(x @ w1 + b)
+    y = h @ w2
+    v = jnp.var(y, axis=-1, keepdims=True)
+    return y * jax.lax.rsqrt(v + 1e-6), jnp.sum(h, axis=0)
+
+
 def _bf16(*shape):
     return jax.ShapeDtypeStruct(shape, jnp.bfloat16)
 
@@ -61,4 +69,6 @@ PROGRAMS = {
     "rms_norm": (rms_norm, (_bf16(1024, 512), _bf16(512))),
     "attention": (attention, (_bf16(8, 512, 64), _bf16(8, 512, 64), _bf16(8, 512, 64))),
     "scan": (scan, (_bf16(256, 512), _bf16(12, 512, 512))),
+    # Last, since its text lies here for every target there is.
+    "mlp": (mlp, (_bf16(1024, 512), _bf16(512, 2048), _bf16(2048, 512), _bf16(2048))),
 }

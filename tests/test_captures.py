@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from hlo_widgets import captures
+from hlo_widgets.compiler import list_targets
 from hlo_widgets.errors import CompileError, UnknownCaptureError
 from hlo_widgets.tables import cost_table
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = ["row_softmax", "matmul", "matmul_bias_gelu", "rms_norm", "attention", "scan"]
 EVERY = [(program, target) for program in PROGRAMS for target in captures.TARGETS]
+EVERYWHERE = [target.name for target in list_targets() if target.name != "local"]
 
 needs_libtpu = pytest.mark.skipif(
     importlib.util.find_spec("libtpu") is None,
@@ -25,11 +27,13 @@ needs_libtpu = pytest.mark.skipif(
 
 
 def test_every_program_is_there_for_every_target():
-    assert [(e["program"], e["target"]) for e in captures.manifest()] == EVERY
-    assert captures.program_names() == PROGRAMS
+    entries = [(e["program"], e["target"]) for e in captures.manifest()]
+    assert [entry for entry in entries if entry[0] != "mlp"] == EVERY
+    assert {target for program, target in entries if program == "mlp"} == set(EVERYWHERE)
+    assert captures.program_names() == [*PROGRAMS, "mlp"]
     names = {path.name for path in (ROOT / "captures").iterdir() if path.is_file()}
     files = {e["file"] for e in captures.manifest()}
-    assert names == files | {"manifest.json", "programs.py"}
+    assert names == files | {"manifest.json", "mlp.md", "programs.py"}
 
 
 @pytest.mark.parametrize(("program", "target"), EVERY)
@@ -47,6 +51,22 @@ def test_a_capture_gives_the_figures_of_its_manifest(program, target):
     assert set(result.versions) >= {"jax", "jaxlib", "libtpu"}
     assert result.module.name == f"jit_{program}"
     assert result.module.warnings == ()
+
+
+@pytest.mark.parametrize("target", EVERYWHERE)
+def test_the_table_of_the_mlp_is_that_of_its_texts(target):
+    table = cost_table(captures.load("mlp", target).module, target=target)
+    kinds = table["fusion_kind"].value_counts()
+    total, known = table.attrs["total_estimated_cycles"], table.attrs["known_rows"]
+    row = [
+        target,
+        len(table),
+        *(int(kinds.get(kind, 0)) for kind in ("kLoop", "kInput", "kOutput", "kCustom")),
+        "not known" if total is None else f"{total:,}",
+        known,
+    ]
+    lines = (ROOT / "captures" / "mlp.md").read_text(encoding="utf-8").splitlines()
+    assert f"| {' | '.join(map(str, row))} |" in lines
 
 
 @pytest.mark.parametrize(
