@@ -9,6 +9,7 @@ from hlo_widgets.compiler.availability import require_available
 from hlo_widgets.compiler.cache import cache_key, configured_cache
 from hlo_widgets.compiler.environment import compiler_variables
 from hlo_widgets.compiler.exporting import Program, export_program, export_publicly
+from hlo_widgets.compiler.flags import Flags, plain_flags
 from hlo_widgets.compiler.handshake import PROTOCOL, installed_versions, own_versions
 from hlo_widgets.compiler.notes import notes_on
 from hlo_widgets.compiler.pool import workers
@@ -17,11 +18,9 @@ from hlo_widgets.compiler.result import CompilationResult
 from hlo_widgets.compiler.settings import settings
 from hlo_widgets.compiler.shardings import Call
 from hlo_widgets.compiler.targets import Target, find_target
-from hlo_widgets.errors import CompileError, NotCompilableError
+from hlo_widgets.errors import CompileError
 
 __all__ = ["compile_for"]
-
-Flags = Mapping[str, bool | int | float | str]
 
 
 def compile_for(
@@ -64,13 +63,14 @@ def compile_for(
     Raises:
         UnknownTargetError: If there is no such target.
         TargetUnavailableError: If its compiler is not installed here.
-        NotCompilableError: If `fun` cannot be called, or a flag is not a name with a plain value.
+        NotCompilableError: If `fun` cannot be called or calls back into Python, or a flag is not a
+            name with a plain value.
         CompileTimeoutError: If the compiler takes longer than `settings.time_limit_seconds`.
         CompileError: If the compiler refuses, with its own words, or its process ends.
         Exception: Whatever tracing `fun` raises, unchanged.
     """
     chosen = find_target(target)
-    options = _plain_flags(flags or {})
+    options = plain_flags(flags)
     if explain:
         raise CompileError(chosen.name, "fusion decisions are not read yet: leave out explain=True")
     if settings.command is None:
@@ -103,22 +103,6 @@ def _versions(target: Target) -> Mapping[str, str]:
 def _reads_bytecode(versions: Mapping[str, str]) -> bool:
     """Say whether a worker reads what this process's jaxlib writes: only the same release does."""
     return versions["jaxlib"] in {own_versions()["jaxlib"], "unknown"}
-
-
-def _plain_flags(flags: Mapping[Any, Any]) -> dict[str, bool | int | float | str]:
-    """Check flags and write them as XLA reads them: names without dashes, truth values as such."""
-    plain: dict[str, bool | int | float | str] = {}
-    for name, value in flags.items():
-        if not isinstance(name, str) or not isinstance(value, (bool, int, float, str)):
-            raise NotCompilableError(
-                f"flags are names with a truth value, a number or text, not {name!r}: {value!r}"
-            )
-        # The compiler takes "True" and refuses "true", which is how everybody writes it in
-        # XLA_FLAGS.
-        words = {"true": True, "false": False}
-        as_word = value.strip().lower() if isinstance(value, str) else ""
-        plain[name.lstrip("-")] = words.get(as_word, value)
-    return plain
 
 
 def _send(

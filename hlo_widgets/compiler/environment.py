@@ -40,16 +40,31 @@ def worker_command(toolchain: str, settings: CompilerSettings) -> list[str]:
     Args:
         toolchain: "cpu", "tpu" or "cuda".
         settings: Read for `command`, `idle_seconds` and `memory_limit_bytes`.
+
+    Raises:
+        ValueError: If `settings.command` is no command line.
     """
     if settings.command is None:
         # -P keeps the user's folder off the path: a notebook beside a file named types.py must
         # still compile.
         command = [sys.executable, "-P", "-m", _WORKER_MODULE]
     else:
-        command = shlex.split(settings.command)
+        command = _split(settings.command)
     limit = settings.memory_limit_bytes
     options = [] if limit is None else ["--memory-bytes", str(limit)]
     return [*command, toolchain, "--idle-seconds", str(settings.idle_seconds), *options]
+
+
+def _split(command: str) -> list[str]:
+    try:
+        parts = shlex.split(command)
+    except ValueError as error:
+        reason = str(error)
+    else:
+        if parts:
+            return parts
+        reason = "it is empty"
+    raise ValueError(f"settings.command is no command line: {reason}: {command!r}")
 
 
 def compiler_variables() -> dict[str, str]:

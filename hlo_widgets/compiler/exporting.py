@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hlo_widgets.compiler.callbacks import callback_error
 from hlo_widgets.compiler.shardings import Call, jit_with_shardings, mesh_context
 from hlo_widgets.errors import NotCompilableError
 
@@ -52,7 +53,8 @@ def export_program(call: Call, platform: str) -> Program:
         platform: JAX's name of the platform to lower for.
 
     Raises:
-        NotCompilableError: If the function cannot be called, or its shardings make no sense.
+        NotCompilableError: If the function cannot be called, calls back into Python, or its
+            shardings make no sense.
         Exception: Whatever tracing the function raises, unchanged.
     """
     return export_exactly(call, platform) or export_publicly(call, platform)
@@ -74,11 +76,21 @@ def export_exactly(call: Call, platform: str) -> Program | None:
         except _MOVED:
             return None
         with jax.default_device(device):
-            lowered = traced.lower(lowering_platforms=(platform,))
+            lowered = _lower(traced, platform)
     try:
         return Program("bytecode", _bytecode(lowered), _spreads(lowered))
     except _MOVED:
         return None
+
+
+def _lower(traced: Any, platform: str) -> Any:
+    try:
+        return traced.lower(lowering_platforms=(platform,))
+    except ValueError as error:
+        ours = callback_error(error, traced.jaxpr, platform)
+        if ours is None:
+            raise
+        raise ours from None
 
 
 def export_publicly(call: Call, platform: str) -> Program:
@@ -87,8 +99,14 @@ def export_publicly(call: Call, platform: str) -> Program:
 
     jitted, args, kwargs = _prepare(call)
     with mesh_context(call.mesh):
-        exported = jax.export.export(jitted, platforms=[platform])(*args, **kwargs)
-    return Program("exported", bytes(exported.serialize()))
+        try:
+            exported = jax.export.export(jitted, platforms=[platform])(*args, **kwargs)
+            return Program("exported", bytes(exported.serialize()))
+        except (ValueError, NotImplementedError) as error:
+            ours = callback_error(error, jitted.trace(*args, **kwargs).jaxpr, platform)
+            if ours is None:
+                raise
+            raise ours from None
 
 
 def _prepare(call: Call) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:

@@ -16,6 +16,8 @@ __all__ = ["FrameError", "read_frame", "write_frame"]
 # The mark tells a frame from whatever else a program may print, such as a greeting of ssh.
 _MARK = b"HLOW"
 _HEAD = struct.Struct(">4sIQ")
+# A damaged length must not ask for all memory at once. Arbitrary.
+_PART_BYTES = 2**24
 
 
 class FrameError(Exception):
@@ -65,12 +67,18 @@ def read_frame(stream: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
     body = _read_up_to(stream, body_size)
     if len(text) < header_size or len(body) < body_size:
         raise FrameError("the stream ended inside a message")
-    return json.loads(text), body
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FrameError(f"the header of a message is not JSON: {error}") from None
+    if not isinstance(header, dict):
+        raise FrameError(f"the header of a message is a {type(header).__name__}")
+    return header, body
 
 
 def _read_up_to(stream: BinaryIO, size: int) -> bytes:
     parts = []
-    while size and (part := stream.read(size)):
+    while size and (part := stream.read(min(size, _PART_BYTES))):
         parts.append(part)
         size -= len(part)
     return b"".join(parts)

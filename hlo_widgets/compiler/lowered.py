@@ -105,30 +105,35 @@ def compile_bytecode(
                 chosen[0].client, module, device_list, options, []
             )
 
+        def print_text() -> Any:
+            return executable.hlo_modules()[0].to_string()
+
         start = time.perf_counter()
         executable = compile_with(flags)
         seconds = time.perf_counter() - start
-        text, is_from_dump = _text(executable, compile_with, flags)
+        text, is_from_dump = _text(print_text, compile_with, flags)
         return Made(text, seconds, len(chosen), is_from_dump)
     except _MOVED as error:
         raise MovedInternalsError(f"{type(error).__name__}: {error}") from error
 
 
 def _text(
-    executable: Any, compile_with: Callable[[Mapping[str, Any]], Any], flags: Mapping[str, Any]
+    print_text: Callable[[], Any],
+    compile_with: Callable[[Mapping[str, Any]], Any],
+    flags: Mapping[str, Any],
 ) -> tuple[str, bool]:
     """Print a compiled program; say whether that took a dump.
 
     A libtpu that is newer than jaxlib may use HLO that jaxlib cannot read, such as an asynchronous
-    collective of several operands. The compiler itself can print it.
+    update of several operands. The compiler itself can print it.
     """
     from jax.errors import JaxRuntimeError
 
     try:
-        return executable.hlo_modules()[0].to_string(), False
+        return str(print_text()), False
     except JaxRuntimeError:
         with tempfile.TemporaryDirectory(prefix="hlo_widgets_") as folder:
-            compile_with({**flags, "xla_dump_to": folder})
+            compile_with({**flags, "xla_dump_to": folder, "xla_dump_hlo_as_text": True})
             # The text after code generation is the one that has the estimates.
             dumps = sorted(Path(folder).glob("*.after_codegen.txt"))
             if not dumps:
@@ -211,7 +216,12 @@ def compile_exported(content: bytes, devices: Sequence[Any], flags: Mapping[str,
         start = time.perf_counter()
         compiled = lowered.compile(compiler_options=dict(flags))
         seconds = time.perf_counter() - start
-    return Made(str(compiled.as_text()), seconds, count)
+        text, is_from_dump = _text(
+            compiled.as_text,
+            lambda flags: lowered.compile(compiler_options=dict(flags)),
+            flags,
+        )
+    return Made(text, seconds, count, is_from_dump)
 
 
 def _specs(exported: Any, mesh: Any, *, is_sharded: bool) -> Any:

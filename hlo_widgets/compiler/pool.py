@@ -125,12 +125,7 @@ class Workers:
         with slot.turns.free_turn() as is_free:
             if not is_free:
                 return
-            try:
-                slot.running()
-            except OSError as error:
-                raise CompileError(
-                    target, f"its compiler process did not start: {error}"
-                ) from error
+            _running(slot, target)
 
     def process_id(self, toolchain: str) -> int | None:
         """Return the process id of the worker; `None` where none has been started."""
@@ -220,14 +215,21 @@ class Workers:
                 slot.process.abandon()
 
 
+def _running(slot: _Slot, target: str) -> WorkerProcess:
+    try:
+        return slot.running()
+    except (OSError, ValueError) as error:
+        raise CompileError(target, f"its compiler process did not start: {error}") from error
+
+
 def _ask(slot: _Slot, target: str, ask: Callable[[WorkerProcess], Any], turn: Turn) -> Any:
-    process = slot.running()
+    process = _running(slot, target)
     try:
         try:
             return ask(process)
         except WorkerIdleError:
             slot.end()
-            process = slot.running()
+            process = _running(slot, target)
             return ask(process)
     except WorkerTimeoutError:
         turn.check()

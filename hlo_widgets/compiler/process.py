@@ -86,6 +86,7 @@ class WorkerProcess:
         self._lock = threading.Lock()
         self._waiting_for: int | None = None
         self._timed_out = False
+        self._nonsense: str | None = None
         for reader in self._readers:
             reader.start()
 
@@ -141,6 +142,7 @@ class WorkerProcess:
         """End the process where the block takes too long; yield the number of this request."""
         self._request_id += 1
         # Ending the process also frees a write to a worker that reads no more.
+        seconds = min(seconds, threading.TIMEOUT_MAX)
         timer = threading.Timer(seconds, self._expire, args=(self._request_id,))
         timer.daemon = True
         self._waiting_for = self._request_id
@@ -169,6 +171,8 @@ class WorkerProcess:
         raise WorkerDiedError(self._describe_end())
 
     def _describe_end(self) -> str:
+        if self._nonsense is not None:
+            return self._nonsense
         try:
             status = self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -236,8 +240,11 @@ class WorkerProcess:
         with io.BufferedReader(_pipe(self._process.stdout)) as stream:  # type: ignore[type-var]
             try:
                 while (frame := read_frame(stream)) is not None:
+                    if not isinstance(frame[0].get("kind"), str):
+                        raise FrameError("a message without its kind")
                     self._replies.put(Reply(*frame))
             except FrameError as error:
+                self._nonsense = f"it wrote something that is not a message: {error}"
                 self._keep(f"not a message: {error}\n".encode())
                 self._kill()
             finally:

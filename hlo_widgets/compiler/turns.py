@@ -125,6 +125,7 @@ class Turns:
             return max(len(self._queue) - 1, 0)
 
     def _end_later(self, turn: Turn, seconds: float) -> None:
+        seconds = min(seconds, threading.TIMEOUT_MAX)
         timer = threading.Timer(seconds, self._end_if_running, args=(turn,))
         timer.daemon = True
         timer.start()

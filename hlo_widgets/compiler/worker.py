@@ -99,7 +99,7 @@ def _answer_requests(
     wait_seconds = max(idle_seconds, _FIRST_REQUEST_SECONDS)
     while True:
         try:
-            request, content = requests.get(timeout=wait_seconds)
+            request, content = requests.get(timeout=min(wait_seconds, threading.TIMEOUT_MAX))
         except queue.Empty:
             return
         wait_seconds = idle_seconds

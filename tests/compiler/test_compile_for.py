@@ -9,11 +9,14 @@ import sys
 import textwrap
 
 import jax
+import jax.experimental
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from hlo_widgets.compiler import compile_for
+from hlo_widgets.compiler.exporting import export_exactly, export_publicly
+from hlo_widgets.compiler.shardings import Call
 from hlo_widgets.errors import CompileError, HloWidgetsError, NotCompilableError, UnknownTargetError
 from tests.compiler.support import add_one, clean_environment
 
@@ -219,3 +222,58 @@ def test_no_backend_of_jax_is_started_in_the_callers_process():
         check=True,
     )
     assert done.stdout.strip() == "backends: {}"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [10**400, 10**5000, 2**63, -(2**63) - 1, "\ud800", None, [1]],
+    ids=["400 digits", "5000 digits", "above", "below", "surrogate", "none", "list"],
+)
+def test_a_flag_with_a_value_that_no_compiler_takes_is_named(value):
+    with pytest.raises(NotCompilableError, match="xla_cpu_enable_fast_math") as caught:
+        compile_cpu(add_one, SPEC, flags={"xla_cpu_enable_fast_math": value})
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("flags", [[("xla_a", 1)], "xla_a=1", [], 3])
+def test_flags_that_are_no_mapping(flags):
+    with pytest.raises(NotCompilableError, match="flags are a mapping of names to values"):
+        compile_cpu(add_one, SPEC, flags=flags)
+
+
+def test_a_number_of_64_bits_reaches_the_compiler():
+    with pytest.raises(CompileError, match="No such compile option: 'xla_nonsense'"):
+        compile_cpu(add_one, SPEC, flags={"xla_nonsense": 2**63 - 1})
+
+
+def same(x):
+    return x
+
+
+CALLBACKS = {
+    "debug_print": lambda x: jax.debug.print("{}", x),
+    "debug_callback": lambda x: jax.debug.callback(same, x),
+    "io_callback": lambda x: jax.experimental.io_callback(same, SPEC, x),
+    "pure_callback": lambda x: jax.pure_callback(same, SPEC, x),
+}
+
+
+@pytest.mark.parametrize("name", CALLBACKS)
+@pytest.mark.parametrize("export", [export_exactly, export_publicly])
+def test_a_callback_into_python_needs_a_real_device(name, export):
+    def looping(x):
+        def body(_, y):
+            given = CALLBACKS[name](y)
+            return y + (1 if given is None else given)  # JAX drops a pure call that nobody uses
+
+        return jax.lax.fori_loop(0, 3, body, x)
+
+    with pytest.raises(NotCompilableError, match=rf'\({name}\).*real device.*compile for "cpu"'):
+        export(Call(looping, (SPEC,)), "tpu")
+    assert "callback" in compile_cpu(looping, SPEC).hlo_text
+
+
+def test_a_callback_cannot_go_to_a_worker_with_another_jaxlib():
+    call = Call(lambda x: jax.pure_callback(same, SPEC, x), (SPEC,))
+    with pytest.raises(NotCompilableError, match=r"pure_callback.*cannot send.*take it out$"):
+        export_publicly(call, "cpu")

@@ -47,3 +47,15 @@ def test_every_cut_through_a_message_is_noticed():
     for size in range(1, len(whole)):
         with pytest.raises(FrameError):
             read_frame(io.BytesIO(whole[:size]))
+
+
+@pytest.mark.parametrize("header", [b"{", b"[1]", b"null", b"\xff", b"[" * 100_000])
+def test_a_header_that_is_no_json_object_is_no_message(header):
+    frame = b"HLOW" + len(header).to_bytes(4, "big") + bytes(8) + header
+    with pytest.raises(FrameError, match="header of a message"):
+        read_frame(io.BytesIO(frame))
+
+
+def test_a_length_that_is_damaged_asks_for_no_memory():
+    with pytest.raises(FrameError, match="ended inside"):
+        read_frame(io.BytesIO(b"HLOW" + bytes(4) + b"\xff" * 8 + b"body"))

@@ -146,3 +146,49 @@ def test_a_kernel_that_asks_for_too_much_vmem_brings_the_compilers_report():
 )
 def test_programs_of_every_shape(fun):
     assert compile_for(fun, SPEC).hlo_text.startswith("HloModule jit_")
+
+
+def picked_along(x, indices):
+    """What a loss does: libtpu gathers beside the matrix unit, in words that jaxlib cannot read."""
+    return jnp.take_along_axis(x, indices[..., None], axis=-1)
+
+
+@pytest.mark.parametrize("export", [export_exactly, export_publicly])
+def test_what_jaxlib_cannot_read_back_is_read_from_a_dump(export, changed_settings, tmp_path):
+    changed_settings.command = worker_that(
+        f"import tempfile; tempfile.tempdir = {str(tmp_path)!r}",
+    )
+    specs = (
+        jax.ShapeDtypeStruct((8, 256, 1024), jnp.float32),
+        jax.ShapeDtypeStruct((8, 256), jnp.int32),
+    )
+    target = find_target("v6e")
+    program = export(Call(picked_along, specs), "tpu")
+    result = _read_reply(_send(program, target, {}, {})[0], target, {})
+    assert "the compiler's own dump after code generation" in result.notes[0]
+    updates = [op for op in result.module.instructions() if op.opcode == "async-update"]
+    assert any(len(update.operands) == 3 for update in updates)
+    assert estimated_cycles(result.hlo_text) != []
+    assert list(tmp_path.iterdir()) == []  # nothing is left behind
+
+
+def test_a_dump_holds_what_the_compiler_prints(changed_settings):
+    printed = compile_for(row_softmax, SOFTMAX_SPEC).module
+    changed_settings.command = worker_that(
+        "import jax",
+        "from hlo_widgets.compiler import lowered",
+        "text = lowered._text",
+        "def unreadable(): raise jax.errors.JaxRuntimeError('INTERNAL: unreadable')",
+        "lowered._text = lambda _, *others: text(unreadable, *others)",
+    )
+    result = compile_for(row_softmax, SOFTMAX_SPEC)
+    assert "the compiler's own dump after code generation" in result.notes[0]
+
+    def facts(module):
+        return [
+            (op.parent.name, op.name, str(op.shape), op.metadata.op_name, op.backend_config)
+            for op in module.instructions()
+        ]
+
+    assert facts(result.module) == facts(printed)
+    assert result.module.name == printed.name

@@ -106,6 +106,32 @@ def test_a_command_that_is_not_there(changed_settings):
         compile_cpu(add_one, SPEC)
 
 
+@pytest.mark.parametrize(("command", "why"), [('"x', "No closing quotation"), (" ", "is empty")])
+def test_a_command_that_is_no_command_line(changed_settings, command, why):
+    changed_settings.command = command
+    with pytest.raises(CompileError, match=rf"settings\.command is no command line: .*{why}"):
+        compile_cpu(add_one, SPEC)
+
+
+@pytest.mark.parametrize("header", ["{", "[1]", "{}", '{"kind": 1}'])
+def test_a_worker_that_writes_nonsense_is_an_error_at_once(changed_settings, header):
+    frame = b"HLOW" + len(header).to_bytes(4, "big") + bytes(8) + header.encode()
+    changed_settings.command = worker_that(
+        "import os, time", f"os.write(1, {frame!r})", "time.sleep(60)"
+    )
+    start = time.monotonic()
+    with pytest.raises(CompileError, match="wrote something that is not a message"):
+        compile_cpu(add_one, SPEC)
+    assert time.monotonic() - start < 4
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), 1e10])
+def test_limits_without_end(changed_settings, seconds):
+    changed_settings.time_limit_seconds = changed_settings.idle_seconds = seconds
+    # A timer that cannot wait so long would raise in its thread, which is an error of this test.
+    assert "add" in compile_cpu(add_one, SPEC).hlo_text
+
+
 def test_what_the_compiler_prints_does_not_reach_the_messages(changed_settings):
     changed_settings.command = worker_that(
         "import os",
