@@ -30,7 +30,7 @@ DEFAULT_TARGET = "v6e"
 def explore(
     x: Any,
     *args: Any,
-    target: str = DEFAULT_TARGET,
+    target: str | None = None,
     flags: Mapping[str, Any] | None = None,
     expanded: Iterable[str] = (),
     color_by: str = "kind",
@@ -42,7 +42,8 @@ def explore(
     Args:
         x: A module, a `CompilationResult`, the path of a file, HLO text, or a function.
         *args: Arguments of the function, arrays or specs; it is compiled, never run.
-        target: What to compile a function for.
+        target: What to compile a function for, "v6e" by default; of HLO what it was compiled for,
+            which is judged by the text where it is not given.
         flags: Compiler flags for a function.
         expanded: Names of the instructions that are open at the start.
         color_by: "kind", "cycles" or "memory".
@@ -50,7 +51,7 @@ def explore(
         **kwargs: Keyword arguments of the function.
 
     Raises:
-        NotCompilableError: `x` is none of these.
+        NotCompilableError: `x` is none of these, or was compiled for another target.
         HloParseError: The text or file is not HLO.
         CompileError: The compiler refused the function.
         HloLookupError: `expanded` names an instruction that is not there.
@@ -58,29 +59,30 @@ def explore(
     from hlo_widgets.widgets import Explorer
 
     if callable(x) and not isinstance(x, HloModule):
-        x = compile_for(x, *args, target=target, flags=flags, **kwargs)
+        x = compile_for(x, *args, target=target or DEFAULT_TARGET, flags=flags, **kwargs)
     elif args or kwargs:
         raise NotCompilableError("arguments were given, but the first one is not a function")
-    compiled = isinstance(x, CompilationResult)
     return Explorer(
         as_module(x),
-        target=x.target if compiled else None,
-        versions=x.versions if compiled else None,
+        **_origin(x, target),
         expanded=expanded,
         color_by=color_by,
         node_limit=node_limit,
     )
 
 
-def cost_table(x: Any) -> pd.DataFrame:
+def cost_table(x: Any, target: str | None = None) -> pd.DataFrame:
     """Return one row for each instruction that does work; see `hlo_widgets.tables.cost_table`.
 
     Args:
         x: A module, a `CompilationResult`, the path of a file, or HLO text.
+        target: What it was compiled for; judged by the text where it is not given.
+
+    Raises:
+        NotCompilableError: `x` is none of these, or was compiled for another target.
+        HloParseError: The text or file is not HLO.
     """
-    if isinstance(x, CompilationResult):
-        return tables.cost_table(x.module, target=x.target, versions=x.versions)
-    return tables.cost_table(as_module(x))
+    return tables.cost_table(as_module(x), **_origin(x, target))
 
 
 def to_dot(
@@ -169,6 +171,17 @@ def as_module(x: Any) -> HloModule:
         f"a {type(x).__name__} is neither HLO (a module, a compiled result, text, a file's path)"
         " nor a function with its arguments"
     )
+
+
+def _origin(x: Any, target: str | None) -> dict[str, Any]:
+    """Return what is known of where a module comes from, as keyword arguments."""
+    if not isinstance(x, CompilationResult):
+        return {"target": target}
+    if target not in (None, x.target):
+        raise NotCompilableError(
+            f"this was compiled for {x.target!r}: compile the function again for {target!r}"
+        )
+    return {"target": x.target, "versions": x.versions, "notes": x.notes}
 
 
 def _read_file(path: str | os.PathLike[str]) -> HloModule:

@@ -11,7 +11,7 @@ import datetime as dt
 import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
@@ -68,6 +68,7 @@ def load(program: str, target: str) -> CompilationResult:
         versions=entry["versions"],
         compile_seconds=entry["compile_seconds"],
         flags=entry["flags"],
+        notes=tuple(entry.get("notes", ())),
     )
 
 
@@ -79,9 +80,9 @@ def manifest(folder: Path | None = None) -> list[Entry]:
 
     Returns:
         One entry a capture with `program`, `target`, `file`, `arguments`, `flags`, `versions`,
-        `date` (ISO, UTC), `compile_seconds`, `total_estimated_cycles` with `known_rows` of
-        `rows` in it, and `figures`: the rows of the cost table, null where the compiler gave no
-        figure. Empty where nothing has been written.
+        `date` (ISO, UTC), `compile_seconds`, `notes` (the compile's), `total_estimated_cycles` with
+        `known_rows` of `rows` in it, and `figures`: the rows of the cost table, null where the
+        compiler gave no figure. Empty where nothing has been written.
     """
     path = (folder or _folder()) / _MANIFEST
     if not path.exists():
@@ -131,6 +132,7 @@ def capture(program: str, target: str, flags: Mapping[str, Any] | None = None) -
         "versions": dict(result.versions),
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "compile_seconds": round(result.compile_seconds, 2),
+        "notes": list(result.notes),
         "total_estimated_cycles": table.attrs["total_estimated_cycles"],
         "known_rows": table.attrs["known_rows"],
         "rows": table.attrs["rows"],
@@ -150,7 +152,8 @@ def write_capture(folder: Path, text: str, entry: Entry) -> None:
     old = entries.get(entry["file"])
     if old is None or _lasting(old) != _lasting(entry):
         entries[entry["file"]] = entry
-    ordered = sorted(entries.values(), key=_place)
+    names = program_names()  # runs the programs' file: once for all entries
+    ordered = sorted(entries.values(), key=lambda one: _place(one, names))
     content = json.dumps({"captures": ordered}, indent=1, ensure_ascii=False)
     (folder / _MANIFEST).write_text(content + "\n", encoding="utf-8", newline="\n")
 
@@ -159,8 +162,7 @@ def _lasting(entry: Entry) -> Entry:
     return {k: v for k, v in entry.items() if k not in {"date", "compile_seconds"}}
 
 
-def _place(entry: Entry) -> tuple[int, str]:
-    names = program_names()
+def _place(entry: Entry, names: Sequence[str]) -> tuple[int, str]:
     program = entry["program"]
     return (names.index(program) if program in names else len(names), entry["file"])
 

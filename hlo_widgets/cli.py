@@ -62,6 +62,7 @@ def _add_table(commands: Any) -> None:
         description="Print a line for each instruction that does work, with its figures.",
     )
     table.add_argument("file", type=Path, help="HLO text, a dump, or a dump folder")
+    table.add_argument("--target", metavar="NAME", help="what it was compiled for, such as v6e")
     table.add_argument(
         "--format",
         choices=("text", "csv", "json"),
@@ -129,7 +130,7 @@ def _run_table(options: argparse.Namespace) -> None:
     from hlo_widgets.hlo import read_hlo
     from hlo_widgets.tables import cost_table
 
-    table = cost_table(read_hlo(options.file))
+    table = cost_table(read_hlo(options.file), target=options.target)
     if options.format == "csv":
         print(table.to_csv(index=False), end="")
     elif options.format == "json":
@@ -207,3 +208,5 @@ def _run_capture(options: argparse.Namespace) -> None:
             captures.write_capture(options.out, text, entry)
             rows = f"{entry['known_rows']} of {entry['rows']} rows with an estimate"
             print(f"{options.out / entry['file']}: {rows}", flush=True)
+            for note in entry["notes"]:
+                print(f"  {note}", flush=True)

@@ -134,7 +134,30 @@ class HloLookupError(HloWidgetsError, KeyError):
         return f"this module has no {self.kind} {self.name!r}.{_did_you_mean(self.suggestions)}"
 
 
-class UnknownCaptureError(HloWidgetsError, KeyError):
+class _UnknownNameError(HloWidgetsError):
+    """A name that is not in a list of known ones.
+
+    Attributes:
+        name: What was asked for.
+        known: Everything that would have been accepted.
+        suggestions: Accepted names spelled nearly the same, best first.
+    """
+
+    _wrong = "unknown name {name!r}."
+    _known = "Known"
+
+    def __init__(self, name: str, known: Sequence[str], suggestions: Sequence[str] = ()) -> None:
+        super().__init__(name, tuple(known), tuple(suggestions))
+        self.name = name
+        self.known = tuple(known)
+        self.suggestions = tuple(suggestions)
+
+    def __str__(self) -> str:
+        wrong = self._wrong.format(name=self.name)
+        return f"{wrong}{_did_you_mean(self.suggestions)} {self._known}: {', '.join(self.known)}."
+
+
+class UnknownCaptureError(_UnknownNameError, KeyError):
     """A program, or a program and target, that `captures/` does not hold.
 
     Attributes:
@@ -143,20 +166,10 @@ class UnknownCaptureError(HloWidgetsError, KeyError):
         suggestions: Accepted names spelled nearly the same, best first.
     """
 
-    def __init__(self, name: str, known: Sequence[str], suggestions: Sequence[str] = ()) -> None:
-        super().__init__(name, tuple(known), tuple(suggestions))
-        self.name = name
-        self.known = tuple(known)
-        self.suggestions = tuple(suggestions)
-
-    def __str__(self) -> str:
-        return (
-            f"there is no capture of {self.name!r}.{_did_you_mean(self.suggestions)}"
-            f" Known: {', '.join(self.known)}."
-        )
+    _wrong = "there is no capture of {name!r}."
 
 
-class UnknownTargetError(HloWidgetsError, ValueError):
+class UnknownTargetError(_UnknownNameError, ValueError):
     """A compile target that this package does not know.
 
     Attributes:
@@ -165,17 +178,8 @@ class UnknownTargetError(HloWidgetsError, ValueError):
         suggestions: Accepted names spelled nearly the same, best first.
     """
 
-    def __init__(self, name: str, known: Sequence[str], suggestions: Sequence[str] = ()) -> None:
-        super().__init__(name, tuple(known), tuple(suggestions))
-        self.name = name
-        self.known = tuple(known)
-        self.suggestions = tuple(suggestions)
-
-    def __str__(self) -> str:
-        return (
-            f"unknown target {self.name!r}.{_did_you_mean(self.suggestions)}"
-            f" Known targets: {', '.join(self.known)}."
-        )
+    _wrong = "unknown target {name!r}."
+    _known = "Known targets"
 
 
 class TargetUnavailableError(HloWidgetsError, RuntimeError):

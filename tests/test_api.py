@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import hlo_widgets as hw
+from hlo_widgets import errors
 from hlo_widgets.api import as_module
 from tests.graph.modules import LOOP
 
@@ -18,6 +20,7 @@ def test_all_is_sorted_and_every_name_loads():
     for name in hw.__all__:
         assert getattr(hw, name) is not None
     assert set(hw.__all__) <= set(dir(hw))
+    assert set(errors.__all__) <= set(hw.__all__)
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = hw.no_such_name
 
@@ -37,6 +40,27 @@ def test_a_table_knows_its_target_where_the_result_does():
     result = hw.captures.load("row_softmax", "v6e")
     assert hw.cost_table(result).attrs["target"] == "v6e"
     assert "libtpu" in hw.cost_table(result).attrs["versions"]
+
+
+@pytest.mark.parametrize("form", [LOOP, CAPTURE.read_text(), CAPTURE], ids=["bare", "text", "file"])
+def test_a_target_that_is_given_is_kept(form):
+    assert hw.cost_table(form, target="v5p").attrs["target"] == "v5p"
+    assert hw.explore(form, target="v5p").table.attrs["target"] == "v5p"
+    assert hw.cost_table(form).attrs["target"] is None
+    assert hw.explore(form).table.attrs["target"] is None
+
+
+def test_a_result_is_for_its_own_target_alone():
+    result = hw.captures.load("row_softmax", "v6e")
+    assert hw.cost_table(result, target="v6e").attrs["target"] == "v6e"
+    for show in (hw.cost_table, hw.explore):
+        with pytest.raises(hw.NotCompilableError, match=r"'v6e'.*'v5e'"):
+            show(result, target="v5e")
+
+
+def test_notes_of_a_compile_reach_the_table():
+    result = replace(hw.captures.load("row_softmax", "v6e"), notes=("no figures there",))
+    assert hw.cost_table(result).attrs["notes"] == ["no figures there"]
 
 
 @pytest.mark.parametrize("wrong", [3, None, b"HloModule m", object()])

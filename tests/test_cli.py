@@ -63,6 +63,11 @@ def test_the_table_as_csv_and_json(capsys):
     assert table["table"][0]["calls"] is None
 
 
+def test_the_table_is_for_the_target_that_is_given(capsys):
+    assert main(["table", SOFTMAX, "--target", "v6e", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["target"] == "v6e"
+
+
 def test_a_module_that_does_no_work_is_said_to_do_none(tmp_path, capsys):
     file = tmp_path / "idle.hlo"
     file.write_text("HloModule idle\n\nENTRY %e (p: s32[]) -> s32[] {\n"

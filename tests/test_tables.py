@@ -9,8 +9,10 @@ import pytest
 from hlo_widgets.hlo import parse_hlo_module
 from hlo_widgets.tables import COLUMNS, UNITS, cost_table
 
-SHARED = Path(__file__).parents[2] / "shared"
-ROW_SOFTMAX = SHARED / "captures" / "row_softmax.v6e.hlo.txt"
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared"
+OWN_SOFTMAX = ROOT / "captures" / "row_softmax.v6e.hlo.txt"
+OTHER_SOFTMAX = SHARED / "captures" / "row_softmax.v6e.hlo.txt"
 MAXTEXT = SHARED / "cases" / "maxtext_train_step.gpu.after_optimizations.hlo.txt"
 
 
@@ -18,9 +20,12 @@ def needs(path):
     return pytest.mark.skipif(not path.exists(), reason=f"{path.name} is not beside this checkout")
 
 
-@pytest.fixture
-def softmax():
-    return parse_hlo_module(ROW_SOFTMAX.read_text(encoding="utf-8"))
+@pytest.fixture(
+    params=[OWN_SOFTMAX, pytest.param(OTHER_SOFTMAX, marks=needs(OTHER_SOFTMAX))],
+    ids=["own", "made elsewhere"],
+)
+def softmax(request):
+    return parse_hlo_module(request.param.read_text(encoding="utf-8"))
 
 
 def entry(body, head=""):
@@ -33,8 +38,7 @@ def config(cycles):
     return f"backend_config={json.dumps({'window_config': {'estimated_cycles': str(cycles)}})}"
 
 
-@needs(ROW_SOFTMAX)
-def test_a_capture_made_elsewhere_gives_the_compilers_figures(softmax):
+def test_a_capture_gives_the_compilers_figures(softmax):
     table = cost_table(softmax)
     assert list(table["name"]) == ["reduce_max.7", "fusion.1", "fusion"]
     assert list(table["estimated_cycles"]) == [5604, 6212, 8740]
@@ -43,7 +47,8 @@ def test_a_capture_made_elsewhere_gives_the_compilers_figures(softmax):
     assert table["vmem_limit_bytes"].isna().all()
     assert list(table["opcode"]) == ["reduce", "fusion", "fusion"]
     assert list(table["fusion_kind"].fillna("-")) == ["-", "kLoop", "kLoop"]
-    assert list(table["calls"].fillna("-")) == ["-", "fused_computation.2", "fused_computation.1"]
+    body = {"fusion.1": "fused_computation.2", "fusion": "fused_computation.1"}
+    assert table.set_index("name")["calls"].dropna().to_dict() == body
     assert list(table["root_opcode"].fillna("-")) == ["-", "reduce", "convert"]
     assert list(table["instruction_count"].fillna(-1)) == [-1, 10, 12]
     assert list(table["output_memory_space"]) == ["VMEM", "VMEM", "HBM"]
@@ -59,7 +64,6 @@ def test_a_capture_made_elsewhere_gives_the_compilers_figures(softmax):
     assert table.attrs["total"] == "20,556 estimated cycles, 3 of 3 rows known"
 
 
-@needs(ROW_SOFTMAX)
 def test_the_body_is_found_by_calls_and_not_by_number(softmax):
     swapped = softmax.text.replace("fused_computation.1", "fused_computation.X")
     swapped = swapped.replace("fused_computation.2", "fused_computation.1")
@@ -104,6 +108,53 @@ def test_shares_are_over_the_rows_with_both_numbers():
     assert table.attrs["total"] == "40 estimated cycles, 2 of 3 rows known"
     assert (table.attrs["known_rows"], table.attrs["rows"]) == (2, 3)
     assert table.attrs["cost_sources"] == {"TPU window_config": 2, "none": 1}
+
+
+def gpu_config(**models):
+    costs = [{"name": k.replace("_", "-"), "end_to_end_cycles": v} for k, v in models.items()]
+    return f"backend_config={json.dumps({'reification_cost': costs})}"
+
+
+def test_figures_of_different_models_are_not_added_up():
+    indexing = {"indexing_cost_model": 100.0}
+    table = cost_table(
+        entry(
+            f"  %a = f32[4]{{0}} negate(%p), {gpu_config(experimental_gemm_cost_model=9e9)}\n"
+            f"  %b = f32[4]{{0}} negate(%a), {gpu_config(**indexing)}\n"
+            f"  %c = f32[4]{{0}} negate(%b), {gpu_config(**indexing)}\n"
+            "  ROOT %d = f32[4]{0} negate(%c)"
+        )
+    )
+    assert table["estimated_cycles"].tolist() == [9_000_000_000, 100, 100, pd.NA]
+    assert table["cycles_share"].tolist() == [pd.NA, 0.5, 0.5, pd.NA]
+    assert table.attrs["total_estimated_cycles"] == 200
+    assert table.attrs["total_source"] == "GPU cost model: indexing-cost-model"
+    assert table.attrs["total"] == (
+        "200 estimated cycles, 2 of 4 rows, all by GPU cost model: indexing-cost-model; 1 with "
+        "figures of other cost models, which do not compare, are left out"
+    )
+
+
+def test_an_asynchronous_pair_has_the_result_of_its_done():
+    both = "(f32[4]{0:T(128)}, f32[16]{0:T(128)S(1)})"
+    table = cost_table(
+        entry(
+            f"  %s = {both} all-gather-start(%p), dimensions={{0}}\n"
+            "  ROOT %d = f32[16]{0:T(128)S(1)} all-gather-done(%s)"
+        ),
+        target="v6e",
+    )
+    row = table.iloc[0]
+    assert (row["name"], row["opcode"], len(table)) == ("s", "all-gather-start", 1)
+    assert (row["bytes_in"], row["bytes_out"]) == (16, 64)
+    assert row["output_memory_space"] == "VMEM"
+
+
+def test_a_fusion_that_runs_beside_others_names_its_body():
+    body = "%f (q: f32[4]) -> f32[4] {\n  ROOT %q = f32[4]{0} parameter(0)\n}\n"
+    start = "  %s = ((f32[4]), f32[4]{0}, u32[]) fusion-start(%p), kind=kLoop, calls=%f\n"
+    row = cost_table(entry(f"{start}  ROOT %d = f32[4]{{0}} fusion-done(%s)", body)).iloc[0]
+    assert (row["calls"], row["instruction_count"], row["bytes_out"]) == ("f", 1, 16)
 
 
 def test_no_figure_at_all_is_no_total():
@@ -168,11 +219,12 @@ def test_a_tuple_lies_where_its_elements_lie():
 
 def test_the_target_names_memory_and_is_kept():
     module = entry("  ROOT %n = f32[4]{0} negate(%p)")
-    table = cost_table(module, target="v6e", versions={"jax": "1.2"})
+    table = cost_table(module, target="v6e", versions={"jax": "1.2"}, notes=("a note",))
     assert table["output_memory_space"][0] == "HBM"
     assert cost_table(module)["output_memory_space"][0] == "default memory"
     assert table.attrs["target"] == "v6e"
     assert table.attrs["versions"] == {"jax": "1.2"}
+    assert table.attrs["notes"] == ["a note"]
     assert table.attrs["module"] == "m"
     assert table.attrs["units"] == dict(UNITS)
     json.dumps(table.attrs)
@@ -188,5 +240,7 @@ def test_a_gpu_train_step_has_a_row_a_kernel_and_its_source():
     assert (table["opcode"] == "fusion").sum() == table["calls"].notna().sum() > 500
     assert set(table["output_memory_space"].dropna()) == {"device memory"}
     assert set(table["cost_source"]) == {"none"}
+    gather = table.set_index("name").loc["all-gather-start.4"]
+    assert (gather["bytes_in"], gather["bytes_out"]) == (187_777_024, 751_108_096)
     normalizations = table[table["source"] == "normalizations.py:51"]
     assert len(normalizations) > 0

@@ -77,12 +77,23 @@ def test_a_counted_loop_is_counted_from_its_text(changes, count):
         {"step": 0},
         {"step": -1},
         {"limit_out": "%next"},
+        # Numbers that no machine has.
+        {"limit": "9" * 5000},
+        {"start": "-" + "9" * 4000, "limit": 5},
+        {"step": "1" * 5000},
         # The last addition would wrap around, and the loop would go on.
         {"limit": 2147483647, "step": 2},
     ],
 )
 def test_a_loop_of_another_form_has_no_count(changes):
     assert trips(**changes) is None
+
+
+def test_an_index_that_is_no_index_is_no_error():
+    text = loop_module().text
+    for index in ("9" * 5000, "-1", "x", "³"):
+        module = parse_hlo_module(text.replace("index=2", f"index={index}"))
+        assert trip_count(module.instruction("loop")) is None
 
 
 def test_what_the_compiler_wrote_down_comes_first():

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hlo_widgets.analysis import VmemUse, memory_space_words, vmem_use
+from hlo_widgets.analysis import VmemUse, memory_space_words, output_memory_spaces, vmem_use
 from hlo_widgets.hlo import parse_hlo_module
 
 
@@ -69,6 +69,8 @@ def test_the_window_estimate_is_as_printed(window, printed):
         (6, "tpu", "memory space 6"),
         (0, "gpu", "device memory"),
         (1, "gpu", "collective memory"),
+        (2, "gpu", "temporary buffers"),
+        (5, "gpu", "host memory"),
         (9, "gpu", "memory space 9"),
         (0, None, "default memory"),
         (1, None, "memory space 1"),
@@ -84,3 +86,17 @@ def test_a_size_below_zero_is_no_size(size):
     use = use_of(used_scoped_memory_configs=[entry], window_config={"estimated_vmem_bytes": size})
     assert use.vmem_bytes is None
     assert use.window_bytes is None
+
+
+@pytest.mark.parametrize(
+    ("shape", "spaces"),
+    [
+        ("f32[4]{0:T(128)S(1)}", (1,)),
+        ("(f32[4]{0:S(5)}, (f32[4], s32[]), f32[4]{0:S(5)}, token[])", (5, 0)),
+        ("token[]", ()),
+        ("()", ()),
+    ],
+)
+def test_a_tuple_lies_in_each_space_of_its_arrays(shape, spaces):
+    text = f"HloModule m\nENTRY %e {{\n  ROOT %p = {shape} parameter(0)\n}}\n"
+    assert output_memory_spaces(parse_hlo_module(text).instruction("p").shape) == spaces

@@ -5,6 +5,7 @@ import pytest
 from hlo_widgets.analysis import (
     layout_words,
     module_platform,
+    platforms,
     source_line,
     source_text,
     target_platform,
@@ -47,6 +48,9 @@ def module_with(shape="f32[4]{0}", rest="", tables=""):
         ("f32[8,512]{0,1}", "column-major"),
         ("f32[8,512,64]{1,2,0:T(8,128)}", "dimension 1 inside 2 inside 0, in tiles of 8×128"),
         ("f32[1024]{0:T(1024)}", "one dense dimension, in tiles of 1024"),
+        ("f32[8,8,128]{2,1,0:T(*,8,128)}", "row-major, in tiles of *×8×128"),
+        ("s4[8]{0:E(4)}", "one dense dimension, also E(4)"),
+        ("s4[8]{0:E(4)M(64)}", "one dense dimension, also E(4) M(64)"),
         ("bf16[]{:T(256)}", "one element, in tiles of 256"),
         ("f32[]", "one element"),
         ("f32[4]", "no layout"),
@@ -56,10 +60,6 @@ def module_with(shape="f32[4]{0}", rest="", tables=""):
 )
 def test_layouts_in_words(shape, words):
     assert layout_words(module_with(shape).instruction("p").shape) == words
-
-
-def test_a_suffix_that_has_no_words_is_shown_as_it_is():
-    assert "E(4)" in layout_words(module_with("s4[8]{0:E(4)}").instruction("p").shape)
 
 
 def test_the_innermost_frame_is_the_source_line():
@@ -106,6 +106,49 @@ def test_tiles_mark_a_tpu(text, platform):
 )
 def test_each_backend_has_its_marks(config, platform):
     assert module_platform(module_with(rest=f", backend_config={config}")) == platform
+
+
+@pytest.mark.parametrize(
+    ("target", "platform"),
+    [
+        ("__cublas$gemm", "gpu"),
+        ("__cudnn$convForward", "gpu"),
+        ("__gpu$xla.gpu.triton", "gpu"),
+        ("tpu_custom_call", "tpu"),
+        ("__onednn$matmul", "cpu"),
+        ("__custom_norm", None),
+        ("my__cublas$gemm", None),
+    ],
+)
+def test_targets_of_custom_calls_are_marks(target, platform):
+    module = module_with(rest=f', custom_call_target="{target}"')
+    assert module_platform(module) == platform
+
+
+def test_a_config_in_a_string_is_a_mark():
+    config = r'"{\"operation_queue_id\":\"0\"}"'
+    assert module_platform(module_with(rest=f", backend_config={config}")) == "gpu"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "jit(f)/__custom_norm",
+        "jit(f)/__cublas$gemm",
+        "f32[8]{0:T(128)}",
+        r"custom_call_target=\"__cublas$gemm\"",
+        r"{\"operation_queue_id\":1}",
+        "xla_cpu_ EigenMatMul",
+    ],
+)
+def test_nothing_in_a_users_name_is_a_mark(name):
+    module = module_with(rest=f', metadata={{op_name="{name}" stack_frame_id=1}}')
+    assert module_platform(module) is None
+
+
+def test_a_string_without_an_end_is_searched_in_reasonable_time():
+    text = 'op_name="' + '\\"' * 200_000
+    assert platforms._first_mark(text) is None
 
 
 @pytest.mark.parametrize(
