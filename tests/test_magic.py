@@ -18,6 +18,9 @@ needs_libtpu = pytest.mark.skipif(
     reason='needs the TPU compiler: pip install "libtpu>=0.0.45", Linux x86-64 only',
 )
 
+# Files of the package; the folder of a checkout may have the same name.
+OUR_FRAMES = re.compile(r"hlo_widgets/(?:magic|api|compiler/|widgets/)")
+
 SOFTMAX = """
 def row_softmax(x):
     m = jnp.max(x, axis=-1, keepdims=True); e = jnp.exp(x - m)
@@ -300,7 +303,7 @@ def test_an_error_while_tracing_is_shown_at_the_users_line(shell, capsys):
         result.raise_error()
     shown = capsys.readouterr().out
     assert re.search(r"-+> 3 +return x @ jnp.ones\(\(3, 3\)\)", shown)
-    assert "hlo_widgets/" not in shown
+    assert OUR_FRAMES.search(shown) is None
 
 
 def test_an_error_in_a_definition_or_an_argument_is_the_users_own(shell, capsys):
@@ -308,7 +311,7 @@ def test_an_error_in_a_definition_or_an_argument_is_the_users_own(shell, capsys)
         run(shell, "a = 1\nb = a / 0\nprint(b)").raise_error()
     shown = capsys.readouterr().out
     assert re.search(r"-+> 3 +b = a / 0", shown)
-    assert "hlo_widgets/" not in shown
+    assert OUR_FRAMES.search(shown) is None
     with pytest.raises(ZeroDivisionError):
         run(shell, "f = lambda x: x\nf(\n    1 / 0\n)").raise_error()
     assert re.search(r"-+> 4 +1 / 0", capsys.readouterr().out)

@@ -200,6 +200,8 @@ def test_threads_that_compile_at_once_each_get_their_own(pool):
 
 INTERRUPTED = """
     import os, signal, sys, threading, time
+    # A suite that runs in the background of a script passes on that interrupts are ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     import jax, jax.numpy as jnp
     from hlo_widgets.compiler import compile_for
     from hlo_widgets.compiler.pool import workers
