@@ -17,6 +17,7 @@ from hlo_widgets.analysis import (
     memory_space_words,
     module_platform,
     output_memory_spaces,
+    readable_shape,
     source_text,
     target_platform,
     vmem_use,
@@ -150,7 +151,7 @@ class _Rows:
             _fits(vmem.window_bytes),
             self._bytes_in(operands),
             _fits(self._result(result)[1]),
-            self._output_space(result.shape),
+            self._output_space(readable_shape(result)),
             ", ".join([self._result(operand)[0] for operand in operands]) or None,
             instruction.metadata.op_name,
             source_text(instruction),
@@ -182,9 +183,10 @@ class _Rows:
         """Return what an instruction hands on: its name with its shape, and the size in bytes."""
         known = self._results.get(instruction)
         if known is None:
-            shape = instruction.shape
-            text = f"{instruction.name} {shape.to_string(with_layout=False)}"
-            known = self._results[instruction] = (text, shape.byte_size)
+            shape = readable_shape(instruction)
+            words = "?" if shape is None else shape.to_string(with_layout=False)
+            size = None if shape is None else shape.byte_size
+            known = self._results[instruction] = (f"{instruction.name} {words}", size)
         return known
 
     def _bytes_in(self, operands: Sequence[HloInstruction]) -> int | None:
@@ -193,7 +195,9 @@ class _Rows:
         known = [size for size in sizes if size is not None]
         return _fits(sum(known)) if len(known) == len(sizes) else None
 
-    def _output_space(self, shape: Shape) -> str | None:
+    def _output_space(self, shape: Shape | None) -> str | None:
+        if shape is None:
+            return None
         return " + ".join([self._words(space) for space in output_memory_spaces(shape)]) or None
 
     def _words(self, space: int) -> str:

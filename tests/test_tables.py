@@ -211,6 +211,16 @@ def test_a_size_past_64_bits_is_unknown_rather_than_an_error():
     assert row["bytes_out"] is pd.NA
 
 
+def test_a_shape_that_is_damaged_costs_its_own_figures_alone():
+    body = f"  %a = f32[4{{0}} negate(%p), {config(30)}\n  ROOT %b = f32[4]{{0}} negate(%a)"
+    table = cost_table(entry(body))
+    assert table["bytes_out"].tolist() == [pd.NA, 16]
+    assert table["bytes_in"].tolist() == [16, pd.NA]
+    assert table["output_memory_space"].tolist() == [pd.NA, "HBM"]
+    assert table["parameters"][1] == "a ?"
+    assert table["estimated_cycles"].tolist() == [30, pd.NA]
+
+
 def test_a_tuple_lies_where_its_elements_lie():
     body = "  ROOT %n = (f32[4]{0:T(128)S(1)}, f32[4]{0:T(128)}, token[]) custom-call(%p)"
     row = cost_table(entry(body + ', custom_call_target="k"')).iloc[0]

@@ -50,6 +50,7 @@ from hlo_widgets.analysis.rows import (
     run_cycles,
     work_rows,
 )
+from hlo_widgets.analysis.shapes import readable_shape
 from hlo_widgets.analysis.sources import source_line, source_text
 from hlo_widgets.analysis.work import is_work
 
@@ -82,6 +83,7 @@ __all__ = [
     "pair_members",
     "parameter_bindings",
     "read_memory_report",
+    "readable_shape",
     "run_cycles",
     "source_line",
     "source_text",

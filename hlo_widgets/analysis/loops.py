@@ -17,6 +17,7 @@ from hlo_widgets.analysis.backend_config import (
     decimal,
 )
 from hlo_widgets.analysis.calls import tuple_index
+from hlo_widgets.analysis.shapes import readable_shape
 from hlo_widgets.hlo import HloComputation, HloInstruction
 
 __all__ = ["trip_count"]
@@ -51,7 +52,8 @@ def _counted(loop: HloInstruction) -> int | None:
     if test.opcode != "compare" or len(test.operands) != 2:
         return None
     index = _carried_index(test.operands[0], condition)
-    largest = _LARGEST.get(test.operands[0].shape.element_type)
+    counter = readable_shape(test.operands[0])
+    largest = None if counter is None else _LARGEST.get(counter.element_type)
     if index is None or largest is None:
         return None
     start = _constant(_carried(loop.operands[0], index))
