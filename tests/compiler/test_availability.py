@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import os
-import re
 import platform
+import re
 import subprocess
 import sys
 import textwrap
