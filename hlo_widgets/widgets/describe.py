@@ -129,7 +129,7 @@ def _figures(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
         yield "estimated cycles", f"{cost.estimated_cycles:,} cycles ({cost.source})"
     vmem = vmem_use(instruction)
     if vmem.vmem_bytes is not None:
-        yield "scoped VMEM", f"{_exactly(vmem.vmem_bytes)} in use (used_scoped_memory_configs)"
+        yield "scoped VMEM", f"{_exactly(vmem.vmem_bytes)} in use, by used_scoped_memory_configs"
     if vmem.limit_bytes is not None:
         yield "VMEM limit", f"{vmem.limit_bytes:,} bytes (scoped_memory_configs)"
     if vmem.window_bytes is not None:

@@ -109,10 +109,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             self._navigator.expand(self._box_id(name))
         self._rows = shown_rows(self.table)
         self._work = list(work_instructions(module))
-        self._graph = GraphView(layout={"flex": "1 1 480px", "min_width": "0", "height": HEIGHT})
-        self._detail = DetailView(
-            layout={"flex": "0 1 340px", "min_width": "260px", "height": HEIGHT}
-        )
+        self._graph = GraphView(layout={"flex": "5 1 470px", "min_width": "0", "height": HEIGHT})
+        self._detail = DetailView(layout={"flex": "1 1 300px", "min_width": "0", "height": HEIGHT})
         self._cost = cost_view(self._rows)
         self._show_picture()
         self._describe()
