@@ -24,7 +24,7 @@ import jax.numpy as jnp
 from jax.experimental import topologies
 
 from hlo_widgets.compiler import compile_for, find_target, shut_down
-from hlo_widgets.compiler.environment import worker_environment
+from hlo_widgets.compiler.environment import toolchain_variables, worker_environment
 
 Compile = Callable[[Callable, tuple], None]
 
@@ -91,7 +91,8 @@ def serve_bare(target_name: str) -> None:
 def rounds_of(target_name: str, rounds: int) -> Iterator[tuple[Callable, list[float], list[float]]]:
     """Measure each program both ways in turn, after one compile of each that does not count."""
     command = [sys.executable, __file__, "--target", target_name, "--serve-bare"]
-    environment = {**os.environ, **worker_environment(find_target(target_name).platform)}
+    toolchain = find_target(target_name).platform
+    environment = {**os.environ, **worker_environment(), **toolchain_variables(toolchain)}
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as bare:
@@ -101,7 +102,7 @@ def rounds_of(target_name: str, rounds: int) -> Iterator[tuple[Callable, list[fl
             return json.loads(bare.stdout.readline())
 
         def compile_once(fun: Callable, arguments: tuple) -> None:
-            compile_for(fun, *arguments, target=target_name)
+            compile_for(fun, *arguments, target=target_name, refresh=True)  # not from the cache
 
         for program in SHAPES:
             pairs = [
