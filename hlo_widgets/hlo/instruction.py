@@ -230,12 +230,16 @@ class HloInstruction:
         return details
 
 
+# `json.loads` makes a decoder anew for every text that is not read strictly.
+_JSON = json.JSONDecoder(strict=False)
+
+
 def _decoded(text: str | None) -> object | None:
     if text is None:
         return None
     inner = unquote(text)
     try:
-        value: object = json.loads(inner, strict=False)
+        value: object = _JSON.decode(inner)
     except (ValueError, RecursionError):
         return inner
     return value
