@@ -62,9 +62,8 @@ class JupyterServer:
             try:
                 self._call("GET", "/api")
             except (urllib.error.URLError, ConnectionError, TimeoutError):
-                time.sleep(
-                    0.05
-                )  # between two questions to a server that has no other way to say "ready"
+                # A server has no other way to say that it is ready than to answer.
+                time.sleep(0.05)
             else:
                 return
         raise RuntimeError(f"JupyterLab did not start:\n{self.log.read_text()[-4000:]}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import subprocess
 import sys
 import textwrap
@@ -101,9 +102,10 @@ def test_the_least_recently_used_goes_first(tmp_path):
     one = cache.size_bytes()
     cache = Cache(tmp_path, limit_bytes=3 * one)
     for key in "bc":
-        time.sleep(0.02)
         cache.store(key, Reply({"kind": "compiled"}, body))
-    time.sleep(0.02)
+    for age, path in enumerate(reversed(entries(tmp_path)), start=1):
+        then = time.time() - 60 * age  # a is the oldest, as if each were used a minute later
+        os.utime(path, (then, then))
     assert cache.load("a").body == body  # used now: b is the oldest
     cache.store("d", Reply({"kind": "compiled"}, body))
     assert cache.load("b") is None
