@@ -56,19 +56,18 @@ def explore(
         CompileError: The compiler refused the function.
         HloLookupError: `expanded` names an instruction that is not there.
     """
-    from hlo_widgets.widgets import Explorer
+    from hlo_widgets.widgets import Explorer, Shown
 
     if callable(x) and not isinstance(x, HloModule):
         x = compile_for(x, *args, target=target or DEFAULT_TARGET, flags=flags, **kwargs)
     elif args or kwargs:
         raise NotCompilableError("arguments were given, but the first one is not a function")
-    return Explorer(
-        as_module(x),
-        **_origin(x, target),
-        expanded=expanded,
-        color_by=color_by,
-        node_limit=node_limit,
-    )
+    if isinstance(x, CompilationResult):
+        _check_target(x, target)
+        shown = Shown.of_result(x)
+    else:
+        shown = Shown.of_module(as_module(x), target)
+    return Explorer(shown, expanded=expanded, color_by=color_by, node_limit=node_limit)
 
 
 def cost_table(x: Any, target: str | None = None) -> pd.DataFrame:
@@ -82,7 +81,10 @@ def cost_table(x: Any, target: str | None = None) -> pd.DataFrame:
         NotCompilableError: `x` is none of these, or was compiled for another target.
         HloParseError: The text or file is not HLO.
     """
-    return tables.cost_table(as_module(x), **_origin(x, target))
+    if not isinstance(x, CompilationResult):
+        return tables.cost_table(as_module(x), target=target)
+    _check_target(x, target)
+    return tables.cost_table(x.module, target=x.target, versions=x.versions, notes=x.notes)
 
 
 def to_dot(
@@ -173,15 +175,11 @@ def as_module(x: Any) -> HloModule:
     )
 
 
-def _origin(x: Any, target: str | None) -> dict[str, Any]:
-    """Return what is known of where a module comes from, as keyword arguments."""
-    if not isinstance(x, CompilationResult):
-        return {"target": target}
-    if target not in (None, x.target):
+def _check_target(result: CompilationResult, target: str | None) -> None:
+    if target not in (None, result.target):
         raise NotCompilableError(
-            f"this was compiled for {x.target!r}: compile the function again for {target!r}"
+            f"this was compiled for {result.target!r}: compile the function again for {target!r}"
         )
-    return {"target": x.target, "versions": x.versions, "notes": x.notes}
 
 
 def _read_file(path: str | os.PathLike[str]) -> HloModule:

@@ -10,7 +10,14 @@ from itables.widget import ITable
 
 from hlo_widgets.widgets.plain import plain_text
 
-__all__ = ["MAIN_COLUMNS", "MOST_ROWS", "cost_view", "readable_table", "shown_rows"]
+__all__ = [
+    "MAIN_COLUMNS",
+    "MOST_ROWS",
+    "cost_options",
+    "cost_view",
+    "readable_table",
+    "shown_rows",
+]
 
 MAIN_COLUMNS = {
     "name": "name",
@@ -69,7 +76,7 @@ def cost_view(table: pd.DataFrame) -> ITable:
     Args:
         table: What `cost_table` gives, at most `MOST_ROWS` rows.
     """
-    frame = readable_table(table)
+    frame, options = cost_options(table)
     return ITable(
         frame,
         select={"style": "single", "keys": True},
@@ -79,17 +86,26 @@ def cost_view(table: pd.DataFrame) -> ITable:
         maxRows=0,
         allow_html=False,
         format_floats_in_python=False,
-        columnDefs=_column_definitions(list(frame.columns)),
         autoWidth=False,
-        # A long table starts with what costs most; a short one reads as the program does.
-        order=[] if len(frame) <= SHORT else [[list(frame.columns).index("cycles"), "desc"]],
         text_in_header_can_be_selected=False,  # a click on a header sorts
-        paging=len(frame) > 100,
-        pageLength=10,
         classes="display compact nowrap hw-table",
         style="width:100%;margin:0",
-        layout={"topStart": "search" if len(frame) > SHORT else None, "topEnd": None},
+        **options,
     )
+
+
+def cost_options(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return what the widget shows of a cost table, and the options that depend on its rows."""
+    frame = readable_table(table)
+    options: dict[str, Any] = {
+        "columnDefs": _column_definitions(list(frame.columns)),
+        # A long table starts with what costs most; a short one reads as the program does.
+        "order": [] if len(frame) <= SHORT else [[list(frame.columns).index("cycles"), "desc"]],
+        "paging": len(frame) > 100,
+        "pageLength": 10,
+        "layout": {"topStart": "search" if len(frame) > SHORT else None, "topEnd": None},
+    }
+    return frame, options
 
 
 def readable_table(table: pd.DataFrame) -> pd.DataFrame:

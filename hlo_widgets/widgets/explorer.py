@@ -8,46 +8,34 @@ from dataclasses import replace
 from typing import Any
 
 import ipywidgets
+import pandas as pd
 import traitlets
 
-from hlo_widgets.analysis import (
-    executed_computations,
-    is_memory_move,
-    module_platform,
-    pair_members,
-    start_of,
-    target_platform,
-    work_instructions,
-)
+from hlo_widgets.analysis import pair_members, work_instructions
+from hlo_widgets.compiler import CompilationResult
 from hlo_widgets.errors import HloLookupError, HloWidgetsError
 from hlo_widgets.graph import COLOR_MODES, ViewState
 from hlo_widgets.graph.labels import counted
 from hlo_widgets.graph.paths import without_copy
 from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
-from hlo_widgets.hlo import HloModule
-from hlo_widgets.tables import cost_table
-from hlo_widgets.widgets.cost_view import cost_view, shown_rows
+from hlo_widgets.hlo import HloInstruction, HloModule
+from hlo_widgets.widgets.cost_part import CostPart
 from hlo_widgets.widgets.describe import describe_instruction
 from hlo_widgets.widgets.detail_view import DetailView
 from hlo_widgets.widgets.graph_view import GraphView
 from hlo_widgets.widgets.navigator import Navigator
+from hlo_widgets.widgets.part import Tabs
 from hlo_widgets.widgets.picture import picture_of
 from hlo_widgets.widgets.plain import plain, plain_text
 from hlo_widgets.widgets.search import matching
+from hlo_widgets.widgets.shown import Shown
 from hlo_widgets.widgets.static import static_html
+from hlo_widgets.widgets.summary import summary_lines
 
 __all__ = ["Explorer"]
 
 HEIGHT = "620px"
 """Of graph and detail; arbitrary, leaves room for the table on a laptop's screen."""
-
-HELP = [
-    "Click a rounded box to open it in place, and its title to close it.",
-    "Select any box or row of the table to see its operands, layout, memory and figures here.",
-    "Drag to move, Ctrl+wheel (or + and -) to zoom, 0 to see all.",
-    "Tab and the arrow keys go from box to box, Enter opens, Esc clears the selection.",
-]
-"""What the detail panel says while nothing is selected."""
 
 MOST_FOUND = 1_000
 """Ops that one search goes through; arbitrary, more than anybody steps through."""
@@ -60,17 +48,10 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
     """A module as a graph whose fusions open by a click, its cost table and details of one op.
 
     Args:
-        module: What to show.
-        target: The name of the target that it was compiled for; None when it is not known.
-        versions: Versions of the compiler's packages, shown with the title.
-        notes: What the compiler process has to say about the result, shown with the title.
+        shown: What to show.
         expanded: Names (or ids) of the instructions that are open at the start.
         color_by: "kind", "cycles" or "memory".
         node_limit: The most nodes in one view; a larger program is shown in part.
-
-    Attributes:
-        module: The module shown.
-        table: The cost table, all columns and rows.
 
     Raises:
         HloLookupError: `expanded` names an instruction that the module does not have.
@@ -88,48 +69,48 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
 
     def __init__(
         self,
-        module: HloModule,
+        shown: Shown,
         *,
-        target: str | None = None,
-        versions: Mapping[str, str] | None = None,
-        notes: Iterable[str] = (),
         expanded: Iterable[str] = (),
         color_by: str = "kind",
         node_limit: int = DEFAULT_NODE_LIMIT,
     ) -> None:
-        self.module = module
-        self.table = cost_table(module, target=target, versions=versions)
-        self._about = [f"compiled for {target}"] if target else []
-        self._about += [str(self.table.attrs["total"]), *notes, *module.warnings]
-        self._about += [f"{package} {version}" for package, version in (versions or {}).items()]
-        self._platform = target_platform(target) or module_platform(module)
+        self._shown = shown
         view = ViewState(color_by=color_by, node_limit=node_limit)
-        self._navigator = Navigator(module, view, self._platform)
+        self._navigator = Navigator(shown.module, view, shown.platform)
         for name in expanded:
             self._navigator.expand(self._box_id(name))
-        self._rows = shown_rows(self.table)
-        self._work = list(work_instructions(module))
         self._graph = GraphView(layout={"flex": "5 1 470px", "min_width": "0", "height": HEIGHT})
         self._detail = DetailView(layout={"flex": "1 1 300px", "min_width": "0", "height": HEIGHT})
-        self._cost = cost_view(self._rows)
+        self._tabs = Tabs([CostPart(shown, self._go_to)])
         self._show_picture()
         self._describe()
+        self._tabs.show(shown)
         gap = {"width": "100%", "grid_gap": "6px"}
         # Where the page is too narrow for both, the details go below the graph.
         wrap = {"flex_flow": "row wrap"}
         top = ipywidgets.HBox([self._graph, self._detail], layout=gap | wrap)
-        super().__init__([top, *self._rows_note(), self._cost], layout=gap)
+        super().__init__([top, self._tabs.widget], layout=gap)
         self._listen()
 
     def _listen(self) -> None:
         self._graph.on_msg(lambda _, message, __: self._on_graph(message))
         self._detail.on_msg(lambda _, message, __: self._on_detail(message))
         self._graph.observe(lambda change: self._on_lit(change["new"]), "selected")
-        self._cost.observe(lambda change: self._on_rows(change["new"]), "selected_rows")
         self.observe(lambda change: self._on_selected(change["new"]), "selected")
 
     def __repr__(self) -> str:
         return f"<Explorer of {self.module.name}: {counted(len(self.table), 'row')} of work>"
+
+    @property
+    def module(self) -> HloModule:
+        """The module shown."""
+        return self._shown.module
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The cost table, all columns and rows."""
+        return self._shown.table
 
     @property
     def view(self) -> ViewState:
@@ -181,6 +162,29 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         """Change the view: `color_by`, `show_plumbing`, `focus`, `node_limit`, `computation`."""
         self._navigator.show(replace(self.view, **changes))
         self._show_picture()
+
+    def show_result(self, result: CompilationResult) -> None:
+        """Show another compile in the place of this one.
+
+        What is open, focused and selected stays so where the other module has an op of that id.
+
+        Raises:
+            DrawingError: It cannot be laid out; what was shown stays.
+        """
+        shown = Shown.of_result(result)
+        navigator = Navigator(shown.module, self._fresh_view(), shown.platform)
+        navigator.return_to(self.view)
+        selected = self.selected
+        self._shown, self._navigator = shown, navigator
+        self._tabs.show(shown)
+        self._show_picture()
+        kept = navigator.instruction(selected) if selected else None
+        self.selected = selected if kept is not None else ""
+        self._mark_selected()
+
+    def _fresh_view(self) -> ViewState:
+        """Return the view's options without what they have to do with this module."""
+        return replace(self.view, computation=None, expanded=frozenset(), focus=None)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)
@@ -244,7 +248,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             return
         except HloLookupError as error:
             # What does work first: of a fusion and its hundred ops one looks for the fusion.
-            ordered = dict.fromkeys((*self._work, *self.module.instructions()))
+            work = work_instructions(self.module)
+            ordered = dict.fromkeys((*work, *self.module.instructions()))
             ids = [self._navigator.id_of(found) for found in matching(ordered, text)[:MOST_FOUND]]
             found = [node_id for node_id in dict.fromkeys(ids) if node_id is not None]
             if not text or not found:
@@ -272,11 +277,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         if node_id != self._lit_id():
             self.selected = without_copy(node_id)
 
-    def _on_rows(self, rows: list[int]) -> None:
-        if not rows or rows == self._rows_of(self.selected):
-            return
-        # The table has the same instructions in the same order.
-        instruction = self._work[int(self._rows.index[rows[0]])]
+    def _go_to(self, instruction: HloInstruction) -> None:
+        """Go to an op that a part below was asked for."""
         node_id = self._navigator.id_of(instruction)
         if node_id is None:
             return
@@ -290,9 +292,12 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         if node_id and self._navigator.instruction(node_id) is None:
             self.selected = ""
             return
+        self._mark_selected()
+
+    def _mark_selected(self) -> None:
         self._graph.selected = self._lit_id()
         self._describe()
-        self._cost.selected_rows = self._rows_of(node_id)
+        self._tabs.select(self._selected_instruction())
 
     def _go(self, node_id: str) -> None:
         """Select an instruction, drawn or not, and bring it into the picture."""
@@ -318,52 +323,16 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             text = f"{text[:LONGEST_HOVER]} ... ({len(text):,} characters)"
         self._graph.send({"type": "hover", "id": node_id, "text": plain_text(text)})
 
+    def _selected_instruction(self) -> HloInstruction | None:
+        return self._navigator.instruction(self.selected) if self.selected else None
+
     def _describe(self) -> None:
-        instruction = self._navigator.instruction(self.selected) if self.selected else None
+        instruction = self._selected_instruction()
         if instruction is None:
-            self._detail.detail = {"summary": plain(self._summary())}
+            self._detail.detail = {"summary": plain(summary_lines(self._shown))}
         else:
-            detail = describe_instruction(instruction, self.selected, self._platform)
+            detail = describe_instruction(instruction, self.selected, self._shown.platform)
             self._detail.detail = plain(detail)
-
-    def _summary(self) -> list[str]:
-        count = sum(len(computation.instructions) for computation in self.module.computations)
-        size = f"{count:,} instructions in {len(self.module.computations):,} computations"
-        title = self.module.name or "module without a name"
-        return [title, *self._about, *self._what_totals_hold(), size, *HELP]
-
-    def _what_totals_hold(self) -> list[str]:
-        held = []
-        if (self.table["trip_count"].fillna(1) != 1).any():
-            held.append("What runs in a loop is counted as often as it runs.")
-        moves = sum(
-            is_memory_move(instruction) and start_of(instruction) is None
-            for executed in executed_computations(self.module)
-            for instruction in executed.computation.instructions
-        )
-        if moves:
-            held.append(
-                f"Not counted: {counted(moves, 'asynchronous move')} between memories, of which the"
-                " compiler gives no figures."
-            )
-        return held
-
-    def _rows_note(self) -> list[ipywidgets.Widget]:
-        left_out = len(self.table) - len(self._rows)
-        if not left_out:
-            return []
-        shown = f"The table shows the {len(self._rows):,} costliest rows; {left_out:,} more are"
-        return [ipywidgets.Label(f"{shown} in the Explorer's `table`.")]
-
-    def _rows_of(self, node_id: str) -> list[int]:
-        instruction = self._navigator.instruction(node_id) if node_id else None
-        if instruction is None:
-            return []
-        # The row of a pair is its start's.
-        names = [member.name for member in pair_members(instruction)]
-        same = self._rows["computation"] == instruction.parent.name
-        found = self._rows["name"].isin(names) & same
-        return [int(row) for row in found.to_numpy().nonzero()[0][:1]]
 
 
 def _with_option(view: ViewState, message: Mapping[str, Any]) -> ViewState:

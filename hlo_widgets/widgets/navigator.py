@@ -120,6 +120,19 @@ class Navigator:
         opened = self.view.expanded | surrounding_ids(node_id) | {node_id}
         self.show(replace(self.view, expanded=opened))
 
+    def return_to(self, view: ViewState) -> None:
+        """Enter what this module has of a view of another one.
+
+        Raises:
+            DrawingError: It cannot be laid out.
+        """
+        names = {computation.name for computation in self.module.computations}
+        if view.computation in names:
+            self.show(replace(self.view, computation=view.computation))
+        opened = frozenset(node_id for node_id in view.expanded if self.is_openable(node_id))
+        is_there = view.focus is not None and self.instruction(view.focus) is not None
+        self.show(replace(self.view, expanded=opened, focus=view.focus if is_there else None))
+
     def reveal(self, node_id: str) -> None:
         """Open what an instruction lies in, and move a limited view so that it is drawn.
 

@@ -49,12 +49,12 @@ def test_a_click_opens_selects_and_closes(softmax):
 
 
 def test_rows_and_boxes_follow_each_other(softmax):
-    softmax._cost.selected_rows = [2]
+    softmax._tabs.parts[0].table.selected_rows = [2]
     assert softmax.selected == softmax._graph.selected == "fusion"
     softmax._graph.selected = "fusion.1"
-    assert softmax._cost.selected_rows == [1]
+    assert softmax._tabs.parts[0].table.selected_rows == [1]
     softmax._graph.selected = "copy-done"
-    assert softmax._cost.selected_rows == []
+    assert softmax._tabs.parts[0].table.selected_rows == []
     softmax._graph.selected = ""
     assert softmax._detail.detail["summary"][0] == "jit_row_softmax"
 
@@ -258,7 +258,7 @@ def test_hovering_a_copy_of_a_busy_parameter_shows_the_parameter(sent):
 def test_setting_the_public_trait_selects(softmax):
     softmax.selected = "fusion.1"
     assert softmax._graph.selected == "fusion.1"
-    assert softmax._cost.selected_rows == [1]
+    assert softmax._tabs.parts[0].table.selected_rows == [1]
     softmax.selected = "nothing of that name"
     assert softmax.selected == ""
 
@@ -294,7 +294,7 @@ ENTRY %main (p: f32[4]) -> f32[8] {
 """
     explorer = hw.explore(text)
     explorer.select("gd")
-    assert explorer._cost.selected_rows == [0]
+    assert explorer._tabs.parts[0].table.selected_rows == [0]
 
 
 def test_notes_too_long_for_a_tree_are_cut_and_say_so():
@@ -311,3 +311,23 @@ def test_notes_too_long_for_a_tree_are_cut_and_say_so():
 def test_an_op_inside_a_fusion_has_no_figures_of_its_own(softmax):
     softmax.select("exp.5")
     assert dict(softmax._detail.detail["facts"])["estimated cycles"] == "counted in fusion.1"
+
+
+def test_another_compile_takes_the_place_and_keeps_what_it_has_too(softmax):
+    softmax.expand("fusion.1")
+    softmax.select("fusion.1")
+    other = hw.captures.load("row_softmax", "v5e")
+    softmax.show_result(other)
+    assert softmax.module is other.module
+    assert softmax.expanded == {"fusion.1"}
+    assert softmax.selected == "fusion.1"
+    assert softmax._tabs.parts[0].table.selected_rows != []
+    assert "cycles" in softmax._tabs.parts[0].table.df.columns
+
+
+def test_what_another_compile_lacks_is_closed_and_not_selected(softmax):
+    softmax.expand("fusion.1")
+    softmax.select("copy-start")
+    softmax.show_result(hw.captures.load("mlp", "v5e"))
+    assert all(softmax.module.instruction(name) for name in softmax.expanded)
+    assert softmax._detail.detail.get("name") in (None, softmax.selected)
