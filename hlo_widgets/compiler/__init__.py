@@ -13,6 +13,7 @@ from __future__ import annotations
 from hlo_widgets.compiler.availability import Availability
 from hlo_widgets.compiler.compile import compile_for
 from hlo_widgets.compiler.pool import shut_down
+from hlo_widgets.compiler.progress import Phase, reporting
 from hlo_widgets.compiler.requests import call_off, compile_newest
 from hlo_widgets.compiler.result import CompilationResult
 from hlo_widgets.compiler.settings import CompilerSettings, settings
@@ -22,12 +23,14 @@ __all__ = [
     "Availability",
     "CompilationResult",
     "CompilerSettings",
+    "Phase",
     "Target",
     "call_off",
     "compile_for",
     "compile_newest",
     "find_target",
     "list_targets",
+    "reporting",
     "settings",
     "shut_down",
     "target",

@@ -14,6 +14,7 @@ from hlo_widgets.compiler.handshake import PROTOCOL, installed_versions, own_ver
 from hlo_widgets.compiler.notes import notes_on
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.compiler.process import Reply
+from hlo_widgets.compiler.progress import Phase, report
 from hlo_widgets.compiler.result import CompilationResult
 from hlo_widgets.compiler.settings import settings
 from hlo_widgets.compiler.shardings import Call
@@ -82,6 +83,7 @@ def compile_for(
 
 def _compile(call: Call, target: Target, flags: Flags, *, refresh: bool) -> CompilationResult:
     versions = _versions(target)
+    report(Phase.TRACING)
     if _reads_bytecode(versions):
         program = export_program(call, target.platform)
         reply, is_cached = _send(program, target, flags, versions, refresh=refresh)
@@ -136,6 +138,7 @@ def _send(
 def _read_reply(
     reply: Reply, target: Target, flags: Flags, *, is_cached: bool = False
 ) -> CompilationResult:
+    report(Phase.READING)
     header = reply.header
     if header["kind"] != "compiled":
         raise CompileError(target.name, header["reason"])

@@ -23,6 +23,7 @@ from hlo_widgets.compiler.process import (
     WorkerProcess,
     WorkerTimeoutError,
 )
+from hlo_widgets.compiler.progress import Phase, report
 from hlo_widgets.compiler.settings import settings
 from hlo_widgets.compiler.turns import OVERTAKEN, OvertakenError, Turn, Turns
 from hlo_widgets.errors import CompileCancelledError, CompileError, CompileTimeoutError
@@ -175,6 +176,7 @@ class Workers:
 
         def ask(process: WorkerProcess) -> Reply:
             _hello(process, target)
+            report(Phase.COMPILING)
             return process.ask(header, body, settings.time_limit_seconds)
 
         return self._with_worker(toolchain, target, ask)
@@ -186,6 +188,8 @@ class Workers:
         def is_current() -> bool:
             return key is None or self._newest[key] == number
 
+        if slot.turns.is_taken():
+            report(Phase.WAITING)
         try:
             with slot.turns.turn(key, is_current) as turn:
                 try:
@@ -251,6 +255,8 @@ def _hello(process: WorkerProcess, target: str) -> Mapping[str, Any]:
     Raises:
         CompileError: If this side cannot work with it.
     """
+    if not process.has_said_hello:
+        report(Phase.STARTING)
     hello = process.hello(settings.time_limit_seconds).header
     problem = check_hello(hello)
     if problem is not None:

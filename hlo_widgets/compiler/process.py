@@ -105,6 +105,11 @@ class WorkerProcess:
         """Whether it has a request that it has not answered."""
         return self._waiting_for is not None
 
+    @property
+    def has_said_hello(self) -> bool:
+        """Whether `hello` returns at once."""
+        return self._hello is not None
+
     def ask(self, header: Mapping[str, Any], body: bytes, time_limit_seconds: float) -> Reply:
         """Send a request and wait for its reply.
 

@@ -119,6 +119,11 @@ class Turns:
                     self._end_later(turn, grace_seconds)
             return bool(dropped)
 
+    def is_taken(self) -> bool:
+        """Whether a request made now would have to wait."""
+        with self._lock:
+            return bool(self._queue)
+
     def waiting(self) -> int:
         """Count the requests that wait, the one whose turn it is not included."""
         with self._lock:
