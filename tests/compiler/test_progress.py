@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 
 import jax
@@ -62,7 +63,9 @@ def test_a_cached_result_is_not_compiled(tmp_path, changed_settings):
 def test_only_the_thread_and_the_block_that_listen_are_told():
     phases = []
     with reporting(phases.append):
-        thread = threading.Thread(target=compile_for, args=(add_one, SPEC), kwargs={"target": "cpu"})
+        thread = threading.Thread(
+            target=compile_for, args=(add_one, SPEC), kwargs={"target": "cpu"}
+        )
         thread.start()
         thread.join()
     compile_for(add_one, SPEC, target="cpu")
