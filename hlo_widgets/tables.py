@@ -10,7 +10,9 @@ import pandas as pd
 
 from hlo_widgets.analysis import (
     LARGEST_INT64,
+    Collective,
     Work,
+    collectives_in,
     comparable_source,
     done_of,
     fused_computation,
@@ -49,6 +51,8 @@ COLUMNS: Mapping[str, str] = {
     "op_name": "string",
     "source": "string",
     "cost_source": "string",
+    "collective": "string",
+    "collective_bytes": "Int64",
 }
 
 # What a number in a column counts, for `df.attrs["units"]`.
@@ -62,6 +66,7 @@ UNITS: Mapping[str, str] = {
     "window_vmem_bytes": "bytes",
     "bytes_in": "bytes of the distinct operands, without the padding of tiles",
     "bytes_out": "bytes of the result, without the padding of tiles",
+    "collective_bytes": "bytes that one device receives from others in one run, at the least",
 }
 
 
@@ -96,6 +101,9 @@ def cost_table(
         source), `total_estimated_cycles` (None where no row is known), `total_source` (whose
         figures are in it), `known_rows` (how many), `rows`, and `total`, all this in words such as
         "20,556 estimated cycles, 3 of 3 rows known".
+        `collective` is the kind of the collective that a row is or holds, with its groups in words,
+        and `collective_bytes` how many bytes reach one device in one run of it, by its shapes and
+        groups: see `hlo_widgets.analysis.collectives`. Both are `<NA>` in rows that have none.
     """
     rows = _Rows(target_platform(target) or module_platform(module))
     works = work_rows(module)
@@ -156,6 +164,7 @@ class _Rows:
             instruction.metadata.op_name,
             source_text(instruction),
             row.estimate.source,
+            *_exchange(collectives_in(instruction)),
         )
         for column, value in zip(self.columns.values(), values, strict=True):
             column.append(value)
@@ -204,6 +213,16 @@ class _Rows:
         if space not in self._spaces:
             self._spaces[space] = memory_space_words(space, self._platform)
         return self._spaces[space]
+
+
+def _exchange(found: Sequence[Collective]) -> tuple[str | None, int | None]:
+    """Return kinds and groups in words, and the bytes: of all where all are known."""
+    if not found:
+        return None, None
+    words = " + ".join(f"{one.title}: {one.words}" for one in found)
+    moved = [one.bytes_moved for one in found]
+    known = [value for value in moved if value is not None]
+    return words, _fits(sum(known)) if len(known) == len(moved) else None
 
 
 def _total_words(

@@ -92,6 +92,7 @@ def test_what_the_compiler_did_not_say_is_na():
     assert missing == {
         "fusion_kind", "calls", "root_opcode", "instruction_count", "estimated_cycles",
         "cycles_share", "vmem_bytes", "vmem_limit_bytes", "window_vmem_bytes", "op_name", "source",
+        "collective", "collective_bytes",
     }  # fmt: skip
     assert row["cost_source"] == "none"
 

@@ -22,6 +22,7 @@ from hlo_widgets.analysis.calls import (
     trivial_reducer,
     tuple_index,
 )
+from hlo_widgets.analysis.collectives import Collective, collectives_in
 from hlo_widgets.analysis.control_flow import is_control_flow, is_run
 from hlo_widgets.analysis.cost import NO_ESTIMATE, CostEstimate, cost_estimate
 from hlo_widgets.analysis.execution import (
@@ -57,6 +58,7 @@ from hlo_widgets.analysis.work import is_work
 __all__ = [
     "LARGEST_INT64",
     "NO_ESTIMATE",
+    "Collective",
     "CostEstimate",
     "ExecutedComputation",
     "MemoryAllocation",
@@ -64,6 +66,7 @@ __all__ = [
     "VmemUse",
     "Work",
     "binds_operands",
+    "collectives_in",
     "comparable_source",
     "config_fields",
     "config_int",

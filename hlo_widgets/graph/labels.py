@@ -23,48 +23,15 @@ from hlo_widgets.analysis import (
     work_instructions,
     wrapped_opcode,
 )
+from hlo_widgets.graph.exchange import exchange_lines
 from hlo_widgets.graph.style import fusion_kind
+from hlo_widgets.graph.words import bytes_in_words, counted, one_line
 from hlo_widgets.hlo import HloInstruction, HloModule, Shape
 
 __all__ = ["Labels", "bytes_in_words", "counted", "one_line"]
 
-_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-
 LONGEST_NAME = 34
 """Characters of a name in a box; arbitrary, about the width of the widest line of figures."""
-
-LONGEST_LINE = 42
-"""Characters of any other line in a box; arbitrary."""
-
-
-def one_line(text: str, longest: int = LONGEST_LINE) -> str:
-    """Return text as one line of at most `longest` characters that no renderer can misread.
-
-    Control characters are written as escapes. What does not fit is cut in the middle, where two
-    names of one program differ least.
-    """
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    if len(text) <= longest:
-        return text
-    head = (longest - 3) * 2 // 3
-    return text[:head] + "..." + text[len(text) - (longest - 3 - head) :]
-
-
-def bytes_in_words(count: int) -> str:
-    """Return a byte count in the largest binary unit of which it has at least one: `1.09 MiB`."""
-    if count < 1024:
-        return f"{count} byte{'s' if count != 1 else ''}"
-    # A damaged shape can have more bytes than a float can say.
-    power = min((count.bit_length() - 1) // 10, len(_UNITS))
-    if count >= 1 << 200:
-        return f"about 2^{count.bit_length() - 1} bytes"
-    return f"{count / (1 << 10 * power):.4g} {_UNITS[power - 1]}"
-
-
-def counted(count: int, what: str) -> str:
-    """Return a number with its noun: `1 cycle`, `5,604 cycles`."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 class Labels:
@@ -99,6 +66,7 @@ class Labels:
         if what != instruction.opcode or not instruction.name.startswith(instruction.opcode):
             lines.append(one_line(what))
         lines += self._size(instruction)
+        lines += exchange_lines(instruction)
         figures = () if in_body else self._figures(instruction)
         return (*lines, *figures)
 
@@ -108,6 +76,7 @@ class Labels:
         lines.append(one_line(self._what_it_does(instruction)))
         if instruction.opcode == "while":
             lines += self._loop(instruction)
+        lines += exchange_lines(instruction)
         return (*lines, *self._figures(instruction))
 
     def _size(self, instruction: HloInstruction) -> list[str]:

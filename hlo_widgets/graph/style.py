@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hlo_widgets.analysis import is_memory_move, pair_members, wrapped_opcode
+from hlo_widgets.analysis import collectives_in, is_memory_move, pair_members, wrapped_opcode
+from hlo_widgets.analysis.collectives import COLLECTIVE_KINDS
 from hlo_widgets.hlo import HloInstruction
 from hlo_widgets.hlo import opcode as opcodes
 
@@ -61,9 +62,19 @@ STYLES: dict[str, Style] = {
         ("#5c3a66", "#b78cc2", "#ffffff"),
     ),
     "collective": Style(
-        "collective, send, receive",
-        ("#bcaaa4", "#8c7b75", "#000000"),
-        ("#5d4a43", "#b39c93", "#ffffff"),
+        "collective: devices exchange data",
+        ("#6d4c41", "#3b241c", "#ffffff"),
+        ("#6d4c41", "#d0b0a3", "#ffffff"),
+    ),
+    "collective_fusion": Style(
+        "fusion with a collective inside",
+        ("#e3a48c", "#8a4327", "#2b0f05"),
+        ("#8a4a33", "#eab29c", "#fff4ef"),
+    ),
+    "transfer": Style(
+        "send, receive, infeed, outfeed",
+        ("#d7ccc8", "#8c7b75", "#000000"),
+        ("#4e423d", "#a8968e", "#ffffff"),
     ),
     "call": Style(
         "call, loop, custom call",
@@ -155,7 +166,8 @@ SCALE_COLORS = {
 _CLASSES = {
     "matrix": opcodes.MATRIX,
     "reduction": opcodes.REDUCTIONS - {"sort", "topk"},
-    "collective": opcodes.COMMUNICATION,
+    "collective": COLLECTIVE_KINDS,
+    "transfer": frozenset({"infeed", "outfeed", "recv", "send"}),
     "call": opcodes.CONTROL_FLOW | {"async", "custom-call"},
     "broadcast": frozenset({"broadcast", "dynamic-update-slice"}),
     "movement": frozenset(
@@ -172,15 +184,20 @@ def style_key(instruction: HloInstruction) -> str:
     """Return the key in `STYLES` for an instruction, by fusion kind, else by class of opcode.
 
     A pair takes the class of what it does, an asynchronous call that of what it wraps, and what
-    moves between memories is movement. An opcode nobody has told us of is drawn as an elementwise
-    op: white.
+    moves between memories is movement. A fusion with a collective inside has a class of its own,
+    whatever its kind: it is where chips wait for one another. An opcode nobody has told us of is
+    drawn as an elementwise op: white.
     """
     opcode = wrapped_opcode(instruction)
     if opcode == "fusion":
+        if collectives_in(instruction):
+            return "collective_fusion"
         kind = fusion_kind(instruction)
         return kind if kind in STYLES else "fusion"
     if is_memory_move(instruction):
         return "movement"
+    if opcode == "custom-call" and collectives_in(instruction):
+        return "collective"
     return _STYLE_OF_OPCODE.get(opcode, "elementwise")
 
 

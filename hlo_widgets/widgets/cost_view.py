@@ -30,6 +30,7 @@ MAIN_COLUMNS = {
     "vmem_bytes": "scoped VMEM",
     "bytes_in": "bytes in",
     "bytes_out": "bytes out",
+    "collective_bytes": "exchanged",
     "output_memory_space": "output in",
     "source": "source",
 }
@@ -41,9 +42,18 @@ SHORT = 10
 MOST_ROWS = 5_000
 """Rows sent to the browser; arbitrary, a table of that size opens within a second."""
 
-NUMBERS = {"ops", "runs", "cycles", "share %", "scoped VMEM", "bytes in", "bytes out"}
+NUMBERS = {
+    "ops",
+    "runs",
+    "cycles",
+    "share %",
+    "scoped VMEM",
+    "bytes in",
+    "bytes out",
+    "exchanged",
+}
 NOT_KNOWN = "not known"
-# Shares of the widget's width in percent: no table is wider than its notebook.
+# Shares of the widget's width: no table is wider than its notebook.
 _WIDTHS = {
     "name": 14,
     "kind": 8,
@@ -55,11 +65,13 @@ _WIDTHS = {
     "scoped VMEM": 9.5,
     "bytes in": 10,
     "bytes out": 10,
+    "exchanged": 10,
     "output in": 7,
     "source": 7.5,
 }
-# A fusion alone has a body to count; for other rows an empty cell says "does not apply".
-EMPTY_CELL = {"ops": "", "root": ""}
+# A fusion alone has a body to count, and a collective alone exchanges data with other devices; for
+# other rows an empty cell says "does not apply".
+EMPTY_CELL = {"ops": "", "root": "", "exchanged": ""}
 
 
 def shown_rows(table: pd.DataFrame, most: int = MOST_ROWS) -> pd.DataFrame:
@@ -122,15 +134,18 @@ def readable_table(table: pd.DataFrame) -> pd.DataFrame:
         else:
             missing = EMPTY_CELL.get(column, NOT_KNOWN)
             frame[column] = frame[column].fillna(missing).map(plain_text)
-    return frame if (frame["runs"] != 1).any() else frame.drop(columns="runs")
+    idle = [] if (frame["runs"] != 1).any() else ["runs"]
+    idle += [] if table["collective"].notna().any() else ["exchanged"]
+    return frame.drop(columns=idle)
 
 
 def _column_definitions(columns: list[str]) -> list[dict[str, Any]]:
     definitions: list[dict[str, Any]] = []
+    all_widths = sum(_WIDTHS[column] for column in columns)
     for index, column in enumerate(columns):
         definition: dict[str, Any] = {
             "targets": index,
-            "width": f"{_WIDTHS[column]}%",
+            "width": f"{100 * _WIDTHS[column] / all_widths:.4g}%",
             "createdCell": _WHOLE_TEXT,
         }
         if column in NUMBERS:

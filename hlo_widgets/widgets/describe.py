@@ -7,6 +7,8 @@ from itertools import islice
 from typing import Any
 
 from hlo_widgets.analysis import (
+    Collective,
+    collectives_in,
     cost_estimate,
     done_of,
     fused_computation,
@@ -22,9 +24,9 @@ from hlo_widgets.analysis import (
     trip_count,
     vmem_use,
 )
-from hlo_widgets.graph.labels import bytes_in_words, counted
 from hlo_widgets.graph.paths import child_id, sibling_id
 from hlo_widgets.graph.style import fusion_kind
+from hlo_widgets.graph.words import bytes_in_words, counted
 from hlo_widgets.hlo import HloInstruction, Shape
 
 __all__ = ["describe_instruction"]
@@ -56,7 +58,7 @@ def describe_instruction(
         "facts": _facts(instruction, platform),
         "operands": _links(_pair_operands(instruction), node_id),
         "users": _links((done_of(instruction) or instruction).users, node_id),
-        "calls": [computation.name for computation in instruction.called_computations],
+        "calls": [computation.name for computation in instruction.named_computations],
         "parameters": _parameters(instruction, node_id),
         "backend_config": _backend_config(instruction),
         "text": _cut(instruction.text),
@@ -70,7 +72,11 @@ def _subtitle(instruction: HloInstruction) -> str:
 
 
 def _facts(instruction: HloInstruction, platform: str | None) -> list[tuple[str, str]]:
-    facts = [*_figures(instruction), ("shape", instruction.shape.to_string(with_layout=False))]
+    facts = [
+        *_exchanges(instruction),
+        *_figures(instruction),
+        ("shape", instruction.shape.to_string(with_layout=False)),
+    ]
     leaves = list(instruction.shape.leaves())
     for number, leaf in enumerate(leaves[:MOST_LEAVES]):
         of_tuple = f"[{number}] " if instruction.shape.is_tuple else ""
@@ -134,6 +140,28 @@ def _figures(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
         yield "VMEM limit", f"{vmem.limit_bytes:,} bytes (scoped_memory_configs)"
     if vmem.window_bytes is not None:
         yield "window estimate", f"{vmem.window_bytes:,} bytes of VMEM (window_config)"
+
+
+def _exchanges(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
+    """Yield who exchanges data with whom, and how much."""
+    found = collectives_in(instruction)
+    for one in found[:MOST_LEAVES]:
+        inside = " inside" if fused_computation(instruction) else ""
+        yield f"collective{inside}", one.title
+        yield "between", one.words
+        yield "bytes moved", _moved(one)
+    if len(found) > MOST_LEAVES:
+        yield "more", f"{len(found) - MOST_LEAVES:,} more collectives"
+
+
+def _moved(one: Collective) -> str:
+    if one.bytes_moved is not None:
+        return f"{_exactly(one.bytes_moved)} into each device in one run, by shapes and groups"
+    if one.part in {"middle", "done"}:
+        return "counted where it starts"
+    if one.kind == "ragged-all-to-all":
+        return "not known: how much goes to whom is data"
+    return "not known: the text does not say"
 
 
 def _pair_operands(instruction: HloInstruction) -> tuple[HloInstruction, ...]:

@@ -160,3 +160,88 @@ def test_shardings_beside_a_jitted_function():
     mesh = hw.target("v5e:4x4").abstract_mesh(("i",), (16,))
     with pytest.raises(NotCompilableError, match="give out_shardings to its own"):
         hw.compile_for(jax.jit(layer), *UNSHARDED, target="cpu", mesh=mesh, out_shardings=P())
+
+
+def exchange(name, body, in_specs, out_specs, sizes):
+    """Compile a function of one chip's share for a mesh of axes "a" and "b"."""
+    target = hw.target(name)
+    mesh = target.abstract_mesh(("a", "b"), sizes)
+    mapped = jax.shard_map(body, mesh=mesh, in_specs=in_specs, out_specs=out_specs, check_vma=False)
+    sharded = jax.jit(mapped, in_shardings=NamedSharding(mesh, in_specs))
+    return hw.compile_for(sharded, hw.spec("bf16[8192,8192]"), target=target)
+
+
+def around(size):
+    return [(i, (i + 1) % size) for i in range(size)]
+
+
+S = P("a", "b")
+EXCHANGES = {
+    "all-reduce": (lambda x: jax.lax.psum(x, "b"), S, P("a", None)),
+    "all-gather": (lambda x: jax.lax.all_gather(x, "b", axis=1, tiled=True), S, P("a", None)),
+    "all-to-all": (lambda x: jax.lax.all_to_all(x, "b", 0, 1, tiled=True), S, S),
+    "reduce-scatter": (
+        lambda x: jax.lax.psum_scatter(x, "b", tiled=True),
+        P("a", None),
+        S,
+    ),
+    "collective-permute": (
+        lambda x: jax.lax.ppermute(x, "b", around(jax.lax.axis_size("b"))),
+        S,
+        S,
+    ),
+}
+
+
+@needs_libtpu
+@pytest.mark.parametrize("kind", EXCHANGES)
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [("v5e:4x4", (4, 4)), ("v5p:4x4x4", (8, 8)), ("v5e:16x16", (16, 16)), ("tpu7x:2x2x1", (4, 2))],
+)
+def test_collectives_are_told_with_groups_and_bytes(name, sizes, kind):
+    body, in_specs, out_specs = EXCHANGES[kind]
+    result = exchange(name, body, in_specs, out_specs, sizes)
+    rows = hw.cost_table(result)
+    rows = rows[rows["collective"].notna()]
+    # A v5e makes an all-reduce and a slice of a reduce-scatter, and moves what is left over.
+    assert rows["collective"].iloc[0].startswith((kind, "all-reduce-scatter"))
+    many, size = sizes
+    who = f"{many} rings of {size}" if kind == "collective-permute" else f"groups of {size} devices"
+    assert who in rows["collective"].iloc[0]
+    # What goes in on a chip, in bytes; for a reduce-scatter that is the whole row.
+    rows_of_one = 8192 // many
+    share = rows_of_one * 8192 * 2 // (1 if kind == "reduce-scatter" else size)
+    expected = {
+        "all-reduce": 2 * share * (size - 1) // size,
+        "all-gather": share * (size - 1),
+        "all-to-all": share * (size - 1) // size,
+        "reduce-scatter": share * (size - 1) // size,
+        "collective-permute": share,
+    }[kind]
+    moved = rows["collective_bytes"].iloc[0]
+    # The compiler may pad what it sends.
+    assert expected <= moved <= 1.1 * expected
+
+
+@needs_libtpu
+def test_a_collective_that_runs_beside_a_product_is_counted_once():
+    def overlapped(x):
+        return jax.lax.all_gather(x, "b", axis=1, tiled=True), jnp.tanh(x @ x.T)
+
+    rows = hw.cost_table(exchange("v5e:4x4", overlapped, S, (P("a", None), S), (4, 4)))
+    rows = rows[rows["collective"].notna()]
+    titles = [words.partition(":")[0] for words in rows["collective"]]
+    assert titles == ["all-gather starts", "all-gather goes on", "all-gather ends"]
+    assert rows["collective_bytes"].sum() == 2048 * 2048 * 2 * 3
+
+
+@needs_cuda
+def test_gpus_exchange_in_pairs_of_a_start_and_a_done():
+    rows = hw.cost_table(exchange("h100:8", *EXCHANGES["all-gather"], (4, 2)))
+    rows = rows[rows["collective"].notna()]
+    assert list(rows["opcode"]) == ["all-gather-start"]
+    assert (
+        rows["collective"].iloc[0] == "all-gather: 4 groups of 2 devices: {0,1} {2,3} {4,5} {6,7}"
+    )
+    assert rows["collective_bytes"].iloc[0] == 2048 * 4096 * 2

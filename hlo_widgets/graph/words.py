@@ -1,0 +1,40 @@
+"""Numbers, sizes and names as a person reads them."""
+
+from __future__ import annotations
+
+__all__ = ["LONGEST_LINE", "bytes_in_words", "counted", "one_line"]
+
+_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+LONGEST_LINE = 42
+"""Characters of any other line in a box; arbitrary."""
+
+
+def one_line(text: str, longest: int = LONGEST_LINE) -> str:
+    """Return text as one line of at most `longest` characters that no renderer can misread.
+
+    Control characters are written as escapes. What does not fit is cut in the middle, where two
+    names of one program differ least.
+    """
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    if len(text) <= longest:
+        return text
+    head = (longest - 3) * 2 // 3
+    return text[:head] + "..." + text[len(text) - (longest - 3 - head) :]
+
+
+def bytes_in_words(count: int) -> str:
+    """Return a byte count in the largest binary unit of which it has at least one: `1.09 MiB`."""
+    if count < 1024:
+        return f"{count} byte{'s' if count != 1 else ''}"
+    # A damaged shape can have more bytes than a float can say.
+    power = min((count.bit_length() - 1) // 10, len(_UNITS))
+    if count >= 1 << 200:
+        return f"about 2^{count.bit_length() - 1} bytes"
+    return f"{count / (1 << 10 * power):.4g} {_UNITS[power - 1]}"
+
+
+def counted(count: int, what: str) -> str:
+    """Return a number with its noun: `1 cycle`, `5,604 cycles`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
