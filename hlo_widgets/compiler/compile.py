@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from hlo_widgets.compiler.availability import require_available
 from hlo_widgets.compiler.cache import cache_key, configured_cache
-from hlo_widgets.compiler.environment import compiler_variables
+from hlo_widgets.compiler.environment import compiler_variables, explain_worker
 from hlo_widgets.compiler.exporting import Program, export_program, export_publicly
-from hlo_widgets.compiler.flags import Flags, plain_flags
+from hlo_widgets.compiler.flags import Flags, check_explain_flags, plain_flags
 from hlo_widgets.compiler.handshake import PROTOCOL, installed_versions, own_versions
 from hlo_widgets.compiler.notes import notes_on
 from hlo_widgets.compiler.pool import workers
@@ -49,7 +50,8 @@ def compile_for(
         *args: Its arguments: arrays, scalars, `jax.ShapeDtypeStruct`, and pytrees of them.
         target: A name from `list_targets()`, also with a topology as in "v5e:4x4".
         flags: Compiler options by name, such as `{"xla_jf_enable_multi_output_fusion": False}`.
-        explain: Reserved: fusion decisions cannot be read yet.
+        explain: Have the compiler write down what it decides about fusion, for `decisions` of the
+            result. It takes longer, and runs in a process of its own beside that of other compiles.
         refresh: Compile even where the result of an identical compile is on disk.
         mesh: For a target of many chips: `target(...).abstract_mesh(...)`, which a bare
             `PartitionSpec` in the shardings below and inside `fun` speaks of. Arguments that are
@@ -65,7 +67,7 @@ def compile_for(
         UnknownTargetError: If there is no such target.
         TargetUnavailableError: If its compiler is not installed here.
         NotCompilableError: If `fun` cannot be called or calls back into Python, or a flag is not a
-            name with a plain value.
+            name with a plain value, or is one that `explain` sets itself.
         CompileTimeoutError: If the compiler takes longer than `settings.time_limit_seconds`.
         CompileError: If the compiler refuses, with its own words, or its process ends.
         Exception: Whatever tracing `fun` raises, unchanged.
@@ -73,33 +75,45 @@ def compile_for(
     chosen = find_target(target)
     options = plain_flags(flags)
     if explain:
-        raise CompileError(chosen.name, "fusion decisions are not read yet: leave out explain=True")
+        check_explain_flags(options)
     if settings.command is None:
         require_available(chosen)
-    workers.start(chosen.platform, chosen.name)
+    worker = explain_worker(chosen.platform) if explain else chosen.platform
+    workers.start(worker, chosen.name)
     call = Call(fun, args, kwargs, mesh, in_shardings, out_shardings)
-    return _compile(call, chosen, options, refresh=refresh)
+    return _compile(call, _Order(chosen, options, worker, refresh))
 
 
-def _compile(call: Call, target: Target, flags: Flags, *, refresh: bool) -> CompilationResult:
-    versions = _versions(target)
+@dataclass(frozen=True)
+class _Order:
+    """What a program is compiled for, with what, and by which worker."""
+
+    target: Target
+    flags: Flags
+    worker: str
+    refresh: bool
+
+
+def _compile(call: Call, order: _Order) -> CompilationResult:
+    target, flags = order.target, order.flags
+    versions = _versions(order)
     report(Phase.TRACING)
     if _reads_bytecode(versions):
         program = export_program(call, target.platform)
-        reply, is_cached = _send(program, target, flags, versions, refresh=refresh)
+        reply, is_cached = _send(program, order, versions)
         if reply.header["kind"] != "moved":
             return _read_reply(reply, target, flags, is_cached=is_cached)
     program = export_publicly(call, target.platform)
-    reply, is_cached = _send(program, target, flags, versions, refresh=refresh)
+    reply, is_cached = _send(program, order, versions)
     return _read_reply(reply, target, flags, is_cached=is_cached)
 
 
-def _versions(target: Target) -> Mapping[str, str]:
-    """Return the versions of what compiles for a target."""
+def _versions(order: _Order) -> Mapping[str, str]:
+    """Return the versions of what compiles."""
     if settings.command is None:
         # What is installed is what a worker of this Python runs: no need to wait for it.
-        return installed_versions(target.platform)
-    return workers.versions(target.platform, target.name)
+        return installed_versions(order.target.platform)
+    return workers.versions(order.worker, order.target.name)
 
 
 def _reads_bytecode(versions: Mapping[str, str]) -> bool:
@@ -107,29 +121,23 @@ def _reads_bytecode(versions: Mapping[str, str]) -> bool:
     return versions["jaxlib"] in {own_versions()["jaxlib"], "unknown"}
 
 
-def _send(
-    program: Program,
-    target: Target,
-    flags: Flags,
-    versions: Mapping[str, str],
-    *,
-    refresh: bool = False,
-) -> tuple[Reply, bool]:
+def _send(program: Program, order: _Order, versions: Mapping[str, str]) -> tuple[Reply, bool]:
     """Ask the cache, then the worker; say whether the reply is the cache's."""
+    target = order.target
     header = {
         "form": program.form,
         "topology": target.topology,
         "topology_options": dict(target.topology_options),
-        "flags": flags,
+        "flags": order.flags,
         "spreads": program.spreads,
     }
     cache = configured_cache()
-    facts = [target.platform, PROTOCOL, header, compiler_variables()]
+    facts = [order.worker, PROTOCOL, header, compiler_variables()]
     key = cache_key(facts, program.content, versions)
-    kept = cache.load(key) if cache is not None and not refresh else None
+    kept = cache.load(key) if cache is not None and not order.refresh else None
     if kept is not None:
         return kept, True
-    reply = workers.request(target.platform, target.name, header, program.content)
+    reply = workers.request(order.worker, target.name, header, program.content)
     if cache is not None and reply.header["kind"] == "compiled":
         cache.store(key, reply)
     return reply, False
@@ -142,8 +150,9 @@ def _read_reply(
     header = reply.header
     if header["kind"] != "compiled":
         raise CompileError(target.name, header["reason"])
+    text_bytes = len(reply.body) - header["records_bytes"]
     return CompilationResult(
-        hlo_text=reply.body.decode(),
+        hlo_text=reply.body[:text_bytes].decode(),
         target=target.name,
         versions=header["versions"],
         compile_seconds=header["compile_seconds"],
@@ -151,4 +160,5 @@ def _read_reply(
         notes=notes_on(header, target),
         devices=header["devices"],
         is_cached=is_cached,
+        records=reply.body[text_bytes:],
     )

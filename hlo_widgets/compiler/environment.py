@@ -11,6 +11,8 @@ from hlo_widgets.compiler.settings import CompilerSettings
 
 __all__ = [
     "compiler_variables",
+    "explain_worker",
+    "platform_of",
     "toolchain_variables",
     "worker_command",
     "worker_environment",
@@ -32,13 +34,34 @@ _TPU = {
     # Silences a complaint about a machine without a TPU; the topology is named with each compile.
     "TPU_ACCELERATOR_TYPE": "v6e-1",
 }
+# libtpu reads them once, when it loads: what makes it write down each pair that it looks at.
+_TPU_EXPLAIN = {
+    "TPU_VMODULE": "instruction_fusion=10,tpu_instruction_fusion=10,multi_output_fusion=10",
+    "TPU_STDERR_LOG_LEVEL": "0",
+    "TPU_MIN_LOG_LEVEL": "0",
+}
+_EXPLAIN = "+explain"
+
+
+def explain_worker(platform: str) -> str:
+    """Name the worker of a platform whose compiler writes down its decisions.
+
+    Args:
+        platform: "cpu", "tpu" or "cuda", which is also the name of the plain worker.
+    """
+    return platform + _EXPLAIN
+
+
+def platform_of(toolchain: str) -> str:
+    """Return the platform of a worker's name."""
+    return toolchain.removesuffix(_EXPLAIN)
 
 
 def worker_command(toolchain: str, settings: CompilerSettings) -> list[str]:
     """Build the command line that starts a worker.
 
     Args:
-        toolchain: "cpu", "tpu" or "cuda".
+        toolchain: "cpu", "tpu" or "cuda", or what `explain_worker` makes of these.
         settings: Read for `command`, `idle_seconds` and `memory_limit_bytes`.
 
     Raises:
@@ -52,7 +75,10 @@ def worker_command(toolchain: str, settings: CompilerSettings) -> list[str]:
         command = _split(settings.command)
     limit = settings.memory_limit_bytes
     options = [] if limit is None else ["--memory-bytes", str(limit)]
-    return [*command, toolchain, "--idle-seconds", str(settings.idle_seconds), *options]
+    if toolchain != platform_of(toolchain):
+        options.append("--explain")
+    idle = ["--idle-seconds", str(settings.idle_seconds)]
+    return [*command, platform_of(toolchain), *idle, *options]
 
 
 def _split(command: str) -> list[str]:
@@ -73,12 +99,18 @@ def compiler_variables() -> dict[str, str]:
     return {name: os.environ[name] for name in names if os.environ.get(name)}
 
 
-def toolchain_variables(toolchain: str) -> dict[str, str]:
+def toolchain_variables(platform: str, *, explain: bool = False) -> dict[str, str]:
     """Return the environment variables that a compiler needs.
 
     The worker sets them itself before it loads anything: over ssh no environment comes along.
+
+    Args:
+        platform: "cpu", "tpu" or "cuda".
+        explain: Whether it shall write down its decisions.
     """
-    return {**_COMMON, **(_TPU if toolchain == "tpu" else {})}
+    if platform != "tpu":
+        return dict(_COMMON)
+    return {**_COMMON, **_TPU, **(_TPU_EXPLAIN if explain else {})}
 
 
 def worker_environment() -> dict[str, str]:

@@ -7,9 +7,17 @@ from typing import Any
 
 from hlo_widgets.errors import NotCompilableError
 
-__all__ = ["Flags", "plain_flags"]
+__all__ = ["Flags", "check_explain_flags", "plain_flags"]
 
 Flags = Mapping[str, bool | int | float | str]
+
+# An explain compile dumps into a folder of its worker, which may be on another machine.
+_OF_EXPLAIN = (
+    "xla_dump_to",
+    "xla_dump_hlo_pass_re",
+    "xla_dump_hlo_as_text",
+    "xla_dump_fusion_visualization",
+)
 
 # The compiler takes "True" and refuses "true", which is how everybody writes it in XLA_FLAGS.
 _WORDS = {"true": True, "false": False}
@@ -33,6 +41,20 @@ def plain_flags(flags: Any) -> dict[str, bool | int | float | str]:
             f'{{"xla_dump_to": "folder"}}, not a {type(flags).__name__}'
         )
     return {_name(name, value): _value(name, value) for name, value in flags.items()}
+
+
+def check_explain_flags(flags: Flags) -> None:
+    """Check that flags leave to an explain compile what it sets itself.
+
+    Raises:
+        NotCompilableError: If they do not.
+    """
+    taken = [name for name in _OF_EXPLAIN if name in flags]
+    if taken:
+        raise NotCompilableError(
+            f"explain=True sets {', '.join(taken)} itself, for records that come back as "
+            "`decisions`: leave it out of the flags, or leave out explain"
+        )
 
 
 def _name(name: Any, value: Any) -> str:

@@ -132,13 +132,21 @@ def _text(
     try:
         return str(print_text()), False
     except JaxRuntimeError:
-        with tempfile.TemporaryDirectory(prefix="hlo_widgets_") as folder:
-            compile_with({**flags, "xla_dump_to": folder, "xla_dump_hlo_as_text": True})
-            # The text after code generation is the one that has the estimates.
-            dumps = sorted(Path(folder).glob("*.after_codegen.txt"))
-            if not dumps:
-                raise
-            return dumps[-1].read_text(encoding="utf-8"), True
+        # An explain compile has dumped already, and a second one would mix its records.
+        text = _dumped_text(flags["xla_dump_to"]) if "xla_dump_to" in flags else None
+        if text is None:
+            with tempfile.TemporaryDirectory(prefix="hlo_widgets_") as folder:
+                compile_with({**flags, "xla_dump_to": folder, "xla_dump_hlo_as_text": True})
+                text = _dumped_text(folder)
+        if text is None:
+            raise
+        return text, True
+
+
+def _dumped_text(folder: str) -> str | None:
+    # The text after code generation is the one that has the estimates.
+    dumps = sorted(Path(folder).glob("*.after_codegen.txt"))
+    return dumps[-1].read_text(encoding="utf-8") if dumps else None
 
 
 def _options(

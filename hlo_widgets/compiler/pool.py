@@ -1,4 +1,7 @@
-"""The workers of this process: one a toolchain, started on first use and kept warm."""
+"""The workers of this process: one a toolchain, started on first use and kept warm.
+
+One that explains its decisions is a worker of its own, beside the plain one of its platform.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from typing import Any
 
 from hlo_widgets.compiler.environment import (
     compiler_variables,
+    platform_of,
     worker_command,
     worker_environment,
 )
@@ -52,7 +56,7 @@ class _Slot:
         """Return the worker, started where none runs; only for whoever has the turn."""
         command = worker_command(self.toolchain, settings)
         # A warm worker goes on with what was installed, and set, when it was started.
-        made_of = (command, compiler_variables(), installed_versions(self.toolchain))
+        made_of = (command, compiler_variables(), installed_versions(platform_of(self.toolchain)))
         if self.process is not None and (not self.process.is_running or made_of != self._made_of):
             self.end()
         if self.process is None:

@@ -62,11 +62,15 @@ class CompiledText:
         has_figures: Whether this compiler prints estimates for this target; `None` where no target
             of its kind has any.
         why_no_figures: The compiler's own words for having none; empty where it has no words.
+        records: What it wrote down about its decisions, packed; empty where nobody asked for it.
+        records_left_out: How many files of it were too much.
     """
 
     made: Made
     has_figures: bool | None
     why_no_figures: str = ""
+    records: bytes = b""
+    records_left_out: int = 0
 
 
 class Toolchain:

@@ -1,4 +1,4 @@
-"""The compiler process: `python -m hlo_widgets.compiler.worker TOOLCHAIN [--idle-seconds N]`.
+"""The compiler process: `python -m hlo_widgets.compiler.worker TOOLCHAIN [--explain]`.
 
 It reads requests as frames from its standard input and answers each with one frame on its standard
 output. It ends when its input ends, even in the middle of a compile, so that it never outlives the
@@ -44,10 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("toolchain", choices=("cpu", "tpu", "cuda"))
     parser.add_argument("--idle-seconds", type=float, default=600.0)
     parser.add_argument("--memory-bytes", type=int)
+    parser.add_argument("--explain", action="store_true")
     options = parser.parse_args(arguments)
     # The user's Ctrl-C is for the user's process, which decides what becomes of this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.update(toolchain_variables(options.toolchain))
+    os.environ.update(toolchain_variables(options.toolchain, explain=options.explain))
     replies = _claim_standard_output()
     requests: queue.SimpleQueue[_Request] = queue.SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
@@ -55,7 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_frame(replies, worker_hello(options.toolchain))
         if options.memory_bytes is not None:
             watch_memory(options.memory_bytes, _end)
-        _answer_requests(Toolchain(options.toolchain), requests, replies, options.idle_seconds)
+        toolchain = _toolchain(options.toolchain, explain=options.explain)
+        _answer_requests(toolchain, requests, replies, options.idle_seconds)
         write_frame(replies, {"kind": "idle"})
     except BrokenPipeError:
         pass  # nobody is left to answer
@@ -63,6 +65,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         traceback.print_exc()
         _end(1)
     _end()
+
+
+def _toolchain(platform: str, *, explain: bool) -> Toolchain:
+    if not explain:
+        return Toolchain(platform)
+    # A plain worker need not know how to read a compiler's records.
+    from hlo_widgets.compiler.explaining import ExplainingToolchain
+
+    return ExplainingToolchain(platform)
 
 
 def _claim_standard_output() -> BinaryIO:
@@ -118,8 +129,9 @@ def answer(
         content: The program.
 
     Returns:
-        Header and bytes of the reply: of kind "compiled" with the text, of kind "moved" where the
-        program should be sent in the public form, or of kind "refused" with the compiler's words.
+        Header and bytes of the reply: of kind "compiled" with the text and the packed records, of
+        kind "moved" where the program should be sent in the public form, or of kind "refused" with
+        the compiler's words.
     """
     try:
         wanted = _read_request(request)
@@ -139,8 +151,10 @@ def answer(
         "has_figures": compiled.has_figures,
         "why_no_figures": compiled.why_no_figures,
         "versions": versions,
+        "records_bytes": len(compiled.records),
+        "records_left_out": compiled.records_left_out,
     }
-    return header, compiled.made.hlo_text.encode()
+    return header, compiled.made.hlo_text.encode() + compiled.records
 
 
 def _read_request(request: dict[str, Any]) -> Request:

@@ -7,7 +7,8 @@ import pytest
 from hlo_widgets.analysis.decisions import Exactness, join_decisions, read_decisions
 from hlo_widgets.analysis.decisions.log import DecisionLog
 from hlo_widgets.analysis.decisions.record import FusionDecision, Verdict
-from hlo_widgets.analysis.decisions.renames import PassChain, compare_passes, read_pass_chain
+from hlo_widgets.analysis.decisions.passes import PassChain, read_pass_chain
+from hlo_widgets.analysis.decisions.renames import compare_passes
 from hlo_widgets.hlo import parse_hlo_module
 from tests.analysis.dumps import DATA, decisions_of, dump_folder, file_of, module_of
 

@@ -49,7 +49,7 @@ def test_the_result_says_what_was_compiled_and_by_what():
     assert result.versions["jaxlib"]
     assert result.versions["compiler"]
     assert 0 < result.compile_seconds < 60
-    assert (result.decisions, result.flags, result.notes) == ((), {}, ())
+    assert (len(result.decisions), result.flags, result.notes) == (0, {}, ())
     assert len(repr(result)) < 200
 
 
@@ -197,11 +197,6 @@ def test_an_unknown_target_is_found_out_before_tracing():
 
     with pytest.raises(UnknownTargetError):
         compile_for(never, SPEC, target="v66")
-
-
-def test_decisions_are_not_promised():
-    with pytest.raises(CompileError, match="decisions are not read yet"):
-        compile_cpu(add_one, SPEC, explain=True)
 
 
 def test_no_backend_of_jax_is_started_in_the_callers_process():

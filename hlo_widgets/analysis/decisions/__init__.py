@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from hlo_widgets.analysis.decisions.joining import join_decisions
 from hlo_widgets.analysis.decisions.log import DecisionLog, DecisionSource, merge_sources
-from hlo_widgets.analysis.decisions.reader import read_decision_source, read_decisions
+from hlo_widgets.analysis.decisions.passes import (
+    FusionChanges,
+    PassChain,
+    PassRecord,
+    read_pass_chain,
+)
+from hlo_widgets.analysis.decisions.reader import (
+    read_decision_source,
+    read_decisions,
+    read_records,
+)
 from hlo_widgets.analysis.decisions.record import (
     DecisionJoin,
     Exactness,
@@ -12,15 +22,17 @@ from hlo_widgets.analysis.decisions.record import (
     Verdict,
     reason_words,
 )
-from hlo_widgets.analysis.decisions.renames import PassChain, PassStep, read_pass_chain
+from hlo_widgets.analysis.decisions.renames import PassStep
 
 __all__ = [
     "DecisionJoin",
     "DecisionLog",
     "DecisionSource",
     "Exactness",
+    "FusionChanges",
     "FusionDecision",
     "PassChain",
+    "PassRecord",
     "PassStep",
     "Verdict",
     "join_decisions",
@@ -28,5 +40,6 @@ __all__ = [
     "read_decision_source",
     "read_decisions",
     "read_pass_chain",
+    "read_records",
     "reason_words",
 ]

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from hlo_widgets.analysis.decisions.log import DecisionLog
+from hlo_widgets.analysis.decisions.passes import PassChain
 from hlo_widgets.analysis.decisions.record import (
     DecisionJoin,
     Exactness,
     FusionDecision,
     Verdict,
 )
-from hlo_widgets.analysis.decisions.renames import OpOrigin, PassChain, origins_of
+from hlo_widgets.analysis.decisions.renames import OpOrigin, origins_of
 from hlo_widgets.errors import HloParseError
 from hlo_widgets.hlo import HloInstruction, HloModule, parse_hlo_module
 
@@ -89,9 +90,10 @@ def join_decisions(
         The same decisions, each with its `join`. A decision about a module of another name is not
         joined.
     """
-    lineage = _lineage(log, module, chain or PassChain())
+    chain = chain or PassChain()
+    lineage = _lineage(log, module, chain)
     joined = tuple(replace(d, join=_join(d, module, lineage)) for d in log.decisions)
-    return replace(log, decisions=joined)
+    return replace(log, decisions=joined, passes=chain.passes, before=chain.before)
 
 
 def _join(decision: FusionDecision, module: HloModule, lineage: Lineage) -> DecisionJoin:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hlo_widgets.analysis.decisions.record import Exactness, FusionDecision, Verdict
+
+if TYPE_CHECKING:
+    from hlo_widgets.analysis.decisions.passes import PassRecord
+    from hlo_widgets.hlo import HloModule
 
 __all__ = ["DecisionLog", "DecisionSource", "merge_sources"]
 
@@ -45,12 +50,17 @@ class DecisionLog:
         sources: The files that were read.
         repeated: How many records a second source repeated.
         notes: What the reader should know, such as files that could not be read.
+        passes: The passes that changed the module, in order, where modules were dumped around
+            them.
+        before: The module before the first of them.
     """
 
-    decisions: tuple[FusionDecision, ...]
+    decisions: tuple[FusionDecision, ...] = ()
     sources: tuple[DecisionSource, ...] = ()
     repeated: int = 0
     notes: tuple[str, ...] = ()
+    passes: tuple[PassRecord, ...] = field(default=(), repr=False)
+    before: HloModule | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.decisions)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["DETAILS", "PATTERNS", "LogMessage", "is_compiler_log", "messages"]
+__all__ = ["DETAILS", "PATTERNS", "LogMessage", "fusion_lines", "is_compiler_log", "messages"]
 
 _PREFIX = re.compile(
     r"[IWEF]\d{4} [\d:.]+\s+(?P<thread>\d+) (?P<file>[\w./-]+):(?P<line>\d+)\] ?(?P<text>.*)"
@@ -118,6 +118,20 @@ def messages(text: str) -> Iterator[LogMessage]:
             module = named["module"]
     if head is not None:
         yield _message(head, lines, module)
+
+
+def fusion_lines(text: str) -> Iterator[str]:
+    """Yield the lines, with their ends, that `messages` reads: a hundredth of some logs."""
+    is_inside = False
+    for line in text.splitlines(keepends=True):
+        match = _PREFIX.match(line)
+        if match is not None:
+            is_inside = match["file"] in _FUSION_FILES
+            if not is_inside and not _MODULE.search(match["text"]):
+                continue
+        elif not is_inside:
+            continue
+        yield line
 
 
 def _message(head: re.Match[str], lines: list[str], module: str | None) -> LogMessage:

@@ -1,4 +1,4 @@
-"""From a file or a dump folder to a DecisionLog."""
+"""From a file, a dump folder or the files of one to a DecisionLog."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import lzma
 import os
 import re
 import zlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from hlo_widgets.analysis.decisions.archive import read_fusion_archive
@@ -13,13 +15,13 @@ from hlo_widgets.analysis.decisions.joining import join_decisions
 from hlo_widgets.analysis.decisions.log import DecisionLog, DecisionSource, merge_sources
 from hlo_widgets.analysis.decisions.log_lines import is_compiler_log
 from hlo_widgets.analysis.decisions.page import read_fusion_page
+from hlo_widgets.analysis.decisions.passes import DumpedModule, pass_chain, read_pass_chain
 from hlo_widgets.analysis.decisions.priority_dump import read_priority_dump
-from hlo_widgets.analysis.decisions.renames import read_pass_chain
 from hlo_widgets.analysis.decisions.tpu_log import read_compiler_log
 from hlo_widgets.errors import DecisionFileError, HloFileError, HloParseError
-from hlo_widgets.hlo import read_hlo
+from hlo_widgets.hlo import HloModule, parse_hlo_module, read_hlo
 
-__all__ = ["read_decision_source", "read_decisions"]
+__all__ = ["read_decision_source", "read_decisions", "read_records"]
 
 # Arbitrary: the pages and logs of large programs have tens of megabytes.
 _MOST_BYTES = 512 * 2**20
@@ -27,6 +29,7 @@ _MODULE = re.compile(r"module_\d+\.(.+?)(?:\.cl_\d+)?\.(?:_fusion|priority_fusio
 _COMPRESSED = ("", ".gz", ".xz")
 # What a folder is searched for, the most telling first.
 _ENDINGS = ("priority_fusion_dump.txt", ".log", "_fusion.pyz", "_fusion.html")
+_PASS = re.compile(r"\.(\d{4,6})\.(.+?\.after_.+|.+?\.before_.+)\.txt$")
 
 
 def read_decisions(path: str | os.PathLike[str]) -> DecisionLog:
@@ -52,6 +55,26 @@ def read_decisions(path: str | os.PathLike[str]) -> DecisionLog:
     return merge_sources([read_decision_source(place)])
 
 
+def read_records(
+    files: Mapping[str, bytes], module: HloModule, notes: tuple[str, ...] = ()
+) -> DecisionLog:
+    """Read the files of a dump that are at hand as bytes, and join them with the final module.
+
+    Args:
+        files: What the files hold, by name.
+        module: The final module.
+        notes: What the reader should know beforehand.
+
+    Returns:
+        The decisions and the passes; where no file holds any decision, a note says so.
+    """
+    sources, unreadable = _read_sources(_named(files, lambda name: files[name]))
+    if not sources:
+        unreadable.append("the compiler wrote no record of its fusion decisions")
+    log = merge_sources(sources, (*notes, *unreadable))
+    return join_decisions(log, module, pass_chain(_dumped_passes(files, module)))
+
+
 def read_decision_source(path: Path) -> DecisionSource:
     """Read one file of records; what it is is told by its content.
 
@@ -59,9 +82,15 @@ def read_decision_source(path: Path) -> DecisionSource:
         DecisionFileError: It holds no decisions, is damaged or is made to do harm.
         OSError: It cannot be opened.
     """
-    name = path.name
+    return _read_source(path.name, _bytes_of(path))
+
+
+def _bytes_of(path: Path) -> bytes:
     with path.open("rb") as file:
-        data = file.read(_MOST_BYTES + 1)
+        return file.read(_MOST_BYTES + 1)
+
+
+def _read_source(name: str, data: bytes) -> DecisionSource:
     data = _unpacked(data, name)
     named = _MODULE.search(name)
     module = named[1] if named else None
@@ -95,20 +124,8 @@ def _unpacked(data: bytes, name: str) -> bytes:
 
 
 def _read_folder(folder: Path) -> DecisionLog:
-    files = sorted(folder.iterdir())
-    wanted = [
-        path
-        for ending in _ENDINGS
-        for path in files
-        if path.is_file() and path.name.endswith(tuple(ending + c for c in _COMPRESSED))
-    ]
-    sources: list[DecisionSource] = []
-    notes: list[str] = []
-    for path in wanted:
-        try:
-            sources.append(read_decision_source(path))
-        except DecisionFileError as error:
-            notes.append(str(error))
+    paths = {path.name: path for path in sorted(folder.iterdir()) if path.is_file()}
+    sources, notes = _read_sources(_named(paths, lambda name: _bytes_of(paths[name])))
     if not sources:
         hint = "dump into it with xla_dump_to and xla_dump_fusion_visualization (TPU) or"
         hint += " xla_dump_hlo_pass_re=.*fusion.* (GPU)"
@@ -120,3 +137,43 @@ def _read_folder(folder: Path) -> DecisionLog:
     except (HloFileError, HloParseError) as error:
         return merge_sources(sources, (*notes, f"not joined with a final module: {error}"))
     return join_decisions(log, module, read_pass_chain(folder, module.name))
+
+
+def _named(
+    names: Mapping[str, object], read: Callable[[str], bytes]
+) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield the files that may hold decisions, the most telling first, each with its reader."""
+    for ending in _ENDINGS:
+        for name in names:
+            if name.endswith(tuple(ending + compression for compression in _COMPRESSED)):
+                yield name, partial(read, name)
+
+
+def _read_sources(
+    files: Iterator[tuple[str, Callable[[], bytes]]],
+) -> tuple[list[DecisionSource], list[str]]:
+    """Read files, and say of those that cannot be read why not."""
+    sources: list[DecisionSource] = []
+    notes: list[str] = []
+    for name, read in files:
+        try:
+            sources.append(_read_source(name, read()))
+        except DecisionFileError as error:
+            notes.append(str(error))
+    return sources, notes
+
+
+def _dumped_passes(files: Mapping[str, bytes], module: HloModule) -> Iterator[DumpedModule]:
+    """Yield the modules that were dumped around passes, in their order, and the final one."""
+    named = [(match, data) for name, data in files.items() if (match := _PASS.search(name))]
+    number = -1
+    for match, data in sorted(named, key=lambda item: int(item[0][1])):
+        try:
+            dumped = parse_hlo_module(data.decode("utf-8", errors="replace"))
+        except HloParseError:
+            continue
+        if dumped.name == module.name:
+            number = int(match[1])
+            yield DumpedModule(number, match[2], dumped)
+    if number >= 0:
+        yield DumpedModule(number + 1, "", module)

@@ -1,16 +1,14 @@
-"""What became of names from pass to pass, seen in the modules that XLA dumped around each."""
+"""What became of names from a module before a pass to the module after it."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
-from hlo_widgets.errors import HloFileError, HloParseError
-from hlo_widgets.hlo import DumpedText, HloInstruction, HloModule, list_dump, read_hlo
+from hlo_widgets.hlo import HloInstruction, HloModule
 
-__all__ = ["OpOrigin", "PassChain", "PassStep", "compare_passes", "origins_of", "read_pass_chain"]
+__all__ = ["OpOrigin", "PassStep", "compare_passes", "origins_of"]
 
 
 @dataclass(frozen=True)
@@ -47,61 +45,6 @@ class PassStep:
     likely: Mapping[str, str]
     made: tuple[str, ...]
     gone: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class PassChain:
-    """The passes that changed a module, and what older names stood for.
-
-    Attributes:
-        steps: The passes that changed names, in order.
-        origins: What each name stood for when it was first seen.
-    """
-
-    steps: tuple[PassStep, ...] = ()
-    origins: Mapping[str, OpOrigin] = field(default_factory=dict, repr=False)
-
-
-def read_pass_chain(folder: Path, module_name: str) -> PassChain:
-    """Read the dumps around each pass of one module in a dump folder.
-
-    Args:
-        folder: The folder.
-        module_name: Name of the module, "jit_f".
-
-    Returns:
-        What changed from each to the next; empty where no passes were dumped. A dump that cannot be
-        read is passed over.
-    """
-    steps: list[PassStep] = []
-    origins: dict[str, OpOrigin] = {}
-    before: HloModule | None = None
-    body = ""
-    for dumped, module in _dumped_modules(folder, module_name):
-        if before is not None and body == (body := module.text.partition("\n")[2]):
-            continue
-        for name, origin in origins_of(module).items():
-            origins.setdefault(name, origin)
-        if before is not None:
-            step = compare_passes(before, module, dumped.pass_number or 0, dumped.pass_name)
-            if step.made or step.gone or step.renames:
-                steps.append(step)
-        before = module
-    return PassChain(tuple(steps), origins)
-
-
-def _dumped_modules(folder: Path, module_name: str) -> Iterator[tuple[DumpedText, HloModule]]:
-    listed = list_dump(folder)
-    passes = sorted((d for d in listed if d.stage == "pass"), key=lambda d: d.pass_number or 0)
-    # After the last pass comes the module itself, with what was done since.
-    final = [d for d in listed if d.stage in ("after_codegen", "after_optimizations")][:1]
-    for dumped in [*passes, *final] if passes else []:
-        try:
-            module = read_hlo(dumped.path)
-        except (HloFileError, HloParseError):
-            continue
-        if module.name == module_name:
-            yield dumped, module
 
 
 def origins_of(module: HloModule) -> dict[str, OpOrigin]:
