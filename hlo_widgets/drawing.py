@@ -48,11 +48,13 @@ class Line:
         d: An SVG path that ends at the arrow's tip.
         head_label: Where the label at the tip stands; None where it has none.
         tail_label: Where the label at the other end stands; None where it has none.
+        middle: The middle of the words beside it; None where it has none.
     """
 
     d: str
     head_label: tuple[float, float] | None
     tail_label: tuple[float, float] | None
+    middle: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -193,10 +195,12 @@ def _edge(item: dict[str, Any], height: float) -> Line:
         tip = points[-1]
     else:
         path += f"L{tip[0]:.1f} {tip[1]:.1f}"
+    middle = _numbers(item["lp"]) if "lp" in item else None
     return Line(
         path,
         _beside(points[-2], tip) if "headlabel" in item else None,
         _beside(points[1], points[0]) if "taillabel" in item else None,
+        None if middle is None else (middle[0], height - middle[1]),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hlo_widgets.analysis import binds_operands, parameter_bindings, tuple_index
+from hlo_widgets.analysis.why import PairVerdicts
 from hlo_widgets.graph.arrows import Entry, Place, arrows_into
 from hlo_widgets.graph.coloring import Coloring
 from hlo_widgets.graph.folding import (
@@ -17,6 +18,7 @@ from hlo_widgets.graph.model import Cluster, Edge, Graph, Node
 from hlo_widgets.graph.paths import note_id
 from hlo_widgets.graph.room import Drawn, drawn_computations
 from hlo_widgets.graph.stubs import split_busy_parameters
+from hlo_widgets.graph.verdict_edges import add_verdicts
 from hlo_widgets.graph.view import ViewState
 from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule
 
@@ -45,6 +47,7 @@ class GraphBuilder:
     Args:
         module: The module to draw.
         platform: "tpu", "gpu" or "cpu"; None lets the text of the module decide.
+        verdicts: What is on record about pairs of kernels, for views that show it.
 
     Attributes:
         module: The module.
@@ -52,8 +55,11 @@ class GraphBuilder:
         labels: The words in their nodes.
     """
 
-    def __init__(self, module: HloModule, platform: str | None = None) -> None:
+    def __init__(
+        self, module: HloModule, platform: str | None = None, verdicts: PairVerdicts | None = None
+    ) -> None:
         self.module = module
+        self._verdicts = verdicts
         self._folded: dict[tuple[HloComputation, bool], FoldedComputation] = {}
         self.labels = Labels(module, platform)
         self.coloring = Coloring(module, self.labels.platform)
@@ -85,6 +91,8 @@ class GraphBuilder:
             focus=around.ids[around.focus] if around.focus is not None else None,
         )
         split_busy_parameters(graph, view.node_limit)
+        if view.show_decisions and self._verdicts is not None:
+            add_verdicts(graph, self._verdicts)
         graph.legend = self.coloring.legend(graph, view.color_by)
         return graph
 

@@ -12,6 +12,7 @@ import graphviz
 
 from hlo_widgets.graph.model import Cluster, Edge, Graph, Node
 from hlo_widgets.graph.style import SCALE_COLORS, STYLES
+from hlo_widgets.graph.verdict_style import VERDICT_STYLES
 
 __all__ = ["QUICK_FROM_NODES", "colors_of", "dot_names", "graph_to_dot"]
 
@@ -31,7 +32,13 @@ _QUICK = {
     "remincross": "false",
     "splines": "line",
 }
-_EDGE_STYLES = {"data": {}, "binding": {"style": "dashed"}, "control": {"style": "dotted"}}
+_EDGE_STYLES: dict[str, dict[str, str]] = {
+    "data": {},
+    "binding": {"style": "dashed"},
+    "control": {"style": "dotted"},
+    # A line that says nothing of the order of the two.
+    "apart": {"style": "dashed", "constraint": "false", "dir": "none"},
+}
 
 
 def graph_to_dot(graph: Graph, theme: str = "light") -> str:
@@ -60,7 +67,7 @@ def graph_to_dot(graph: Graph, theme: str = "light") -> str:
     for cluster in graph.clusters:
         _write_cluster(dot, cluster, names, theme)
     for number, edge in enumerate(graph.edges):
-        _write_edge(dot, edge, number, names)
+        _write_edge(dot, edge, number, names, theme)
     return str(dot.source)
 
 
@@ -144,16 +151,27 @@ def _write_cluster(
             _write_cluster(inner, child, names, theme)
 
 
-def _write_edge(dot: graphviz.Digraph, edge: Edge, number: int, names: dict[str, str]) -> None:
+def _write_edge(
+    dot: graphviz.Digraph, edge: Edge, number: int, names: dict[str, str], theme: str
+) -> None:
     # The layout program gives edges back in an order of its own: the id says which is which.
     attributes = {"id": f"e{number}", **_EDGE_STYLES[edge.kind]}
     if edge.label:
         attributes["headlabel"] = graphviz.escape(edge.label)
     if edge.element:
         attributes["taillabel"] = graphviz.escape(f"[{edge.element}]")
-    head = names[edge.head]
+    if edge.verdict is not None:
+        color = VERDICT_STYLES[edge.verdict.kind].color(theme)
+        attributes |= {"color": color, "fontcolor": color, "penwidth": "2.4"}
+    if edge.words:
+        # Spaces keep the words off the line that they stand beside.
+        attributes["label"] = _label([f"  {line}  " for line in edge.words])
+    tail, head = names[edge.tail], names[edge.head]
+    if tail.startswith("cluster_"):
+        attributes["ltail"] = tail
+        tail = names[_IN_CLUSTER + edge.tail]
     if head.startswith("cluster_"):
         # DOT joins nodes only: the arrow aims at a node inside and is cut at the frame.
         attributes["lhead"] = head
         head = names[_IN_CLUSTER + edge.head]
-    dot.edge(names[edge.tail], head, **attributes)
+    dot.edge(tail, head, **attributes)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from hlo_widgets.analysis import pair_members
+from hlo_widgets.analysis.why import PairVerdict
 from hlo_widgets.hlo import HloInstruction
 
 __all__ = ["Cluster", "Edge", "Graph", "LegendEntry", "Node"]
@@ -84,9 +85,13 @@ class Edge:
         tail: Id of the producing node.
         head: Id of the consuming node, or of the frame of an opened one.
         label: Operand number at the head where the consumer has several operands, else "".
-        kind: "data", "binding" (operand to the parameter that reads it) or "control".
+        kind: "data", "binding" (operand to the parameter that reads it), "control", or "apart":
+            no data goes from one to the other, but a verdict is on record.
         element: Which element of the producer's tuple is read; "" when the whole value is.
         via: Opcodes that are folded into the arrow: ("bitcast",).
+        verdict: In the decisions mode why the kernels at the ends stayed apart; None where nothing
+            is on record.
+        words: The lines that tell it beside the arrow; () where another arrow of the pair does.
     """
 
     tail: str
@@ -95,6 +100,8 @@ class Edge:
     kind: str = "data"
     element: str = ""
     via: tuple[str, ...] = ()
+    verdict: PairVerdict | None = None
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,6 +132,7 @@ class Graph:
         shown: Number of instructions of the computation that are drawn, opened ones included.
         left_out: Number of drawable instructions of the computation that the node limit left out.
         focus: Id of the node that the view is built around, None when nothing was left out.
+        apart_left_out: In the decisions mode how many refused pairs without an arrow got no line.
     """
 
     computation: str
@@ -135,6 +143,7 @@ class Graph:
     shown: int = 0
     left_out: int = 0
     focus: str | None = None
+    apart_left_out: int = 0
 
     def all_clusters(self) -> Iterator[Cluster]:
         """Yield every frame, outer before inner."""

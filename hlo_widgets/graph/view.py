@@ -23,6 +23,7 @@ class ViewState:
             instruction, after the ids of the instructions it is drawn inside: `while.2/fusion.1`.
         color_by: One of `COLOR_MODES`.
         show_plumbing: Draw get-tuple-element, tuple, bitcast and scalar constants as nodes too.
+        show_decisions: Draw on the arrows why the kernels at their ends stayed apart.
         focus: Id of the node that a view which cannot hold everything is built around; None lets
             the builder choose the costliest instruction, else the root.
         node_limit: The most nodes in the view. A computation with more is shown in part, with half
@@ -33,6 +34,7 @@ class ViewState:
     expanded: frozenset[str] = frozenset()
     color_by: str = "kind"
     show_plumbing: bool = False
+    show_decisions: bool = False
     focus: str | None = None
     node_limit: int = DEFAULT_NODE_LIMIT
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hlo_widgets.analysis.why import PairVerdicts
 from hlo_widgets.drawing import Layout, lay_out
 from hlo_widgets.errors import DrawingError, HloLookupError
 from hlo_widgets.graph import Graph, GraphBuilder, ViewState
@@ -30,6 +31,7 @@ class Navigator:
         module: The module.
         view: The first view.
         platform: "tpu", "gpu" or "cpu"; None lets the text of the module decide.
+        verdicts: What is on record about pairs of kernels.
 
     Attributes:
         module: The module.
@@ -45,9 +47,15 @@ class Navigator:
     graph: Graph
     layout: Layout
 
-    def __init__(self, module: HloModule, view: ViewState, platform: str | None = None) -> None:
+    def __init__(
+        self,
+        module: HloModule,
+        view: ViewState,
+        platform: str | None = None,
+        verdicts: PairVerdicts | None = None,
+    ) -> None:
         self.module = module
-        self._builder = GraphBuilder(module, platform)
+        self._builder = GraphBuilder(module, platform, verdicts)
         self._pictures: dict[ViewState, tuple[Graph, Layout]] = {}
         self.show(view)
 

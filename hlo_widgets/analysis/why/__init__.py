@@ -4,5 +4,13 @@ from __future__ import annotations
 
 from hlo_widgets.analysis.why.answer import why_not_fused
 from hlo_widgets.analysis.why.explanation import Evidence, Explanation, WhyKind
+from hlo_widgets.analysis.why.verdicts import PairVerdict, PairVerdicts
 
-__all__ = ["Evidence", "Explanation", "WhyKind", "why_not_fused"]
+__all__ = [
+    "Evidence",
+    "Explanation",
+    "PairVerdict",
+    "PairVerdicts",
+    "WhyKind",
+    "why_not_fused",
+]

@@ -22,7 +22,7 @@ from hlo_widgets.analysis.why.records import Edge, compiler_evidence, price_of_e
 from hlo_widgets.errors import HloLookupError
 from hlo_widgets.hlo import HloInstruction, HloModule
 
-__all__ = ["why_not_fused"]
+__all__ = ["explain_pair", "why_not_fused"]
 
 
 def why_not_fused(
@@ -48,14 +48,25 @@ def why_not_fused(
     first, second = _kernel(module, a, log), _kernel(module, b, log)
     if first is second:
         return _fused(first, (a, b), log)
+    return _with_more(explain_pair(first, second, log), module, log)
+
+
+def explain_pair(
+    first: HloInstruction, second: HloInstruction, log: DecisionLog | None
+) -> Explanation:
+    """Explain why two kernels are not one, with no more evidence than the answer rests on.
+
+    Args:
+        first: An instruction that runs.
+        second: Another one.
+        log: Decisions joined with the module, those about the two at least; None for none.
+    """
     connection = shortest_connection(first, second)
     if connection is None:
         connection = shortest_connection(second, first)
     if connection is None:
-        answer = structure.apart(first, second)
-        return _with_more(answer, module, log)
-    answer = structure.between(connection) or _direct(connection, log)
-    return _with_more(answer, module, log)
+        return structure.apart(first, second)
+    return structure.between(connection) or _direct(connection, log)
 
 
 def _direct(connection: tuple[HloInstruction, ...], log: DecisionLog | None) -> Explanation:

@@ -16,7 +16,7 @@ from hlo_widgets.analysis.decisions.record import (
 from hlo_widgets.analysis.decisions.tpu_log import MULTI_OUTPUT_PASS
 from hlo_widgets.analysis.why.explanation import COMPILER, Evidence, Explanation, WhyKind
 
-__all__ = ["Edge", "compiler_evidence", "price_of_edge", "words_on_edge"]
+__all__ = ["Edge", "compiler_evidence", "price_of_edge", "records_of", "words_on_edge"]
 
 # What the GPU compiler writes where it compared both times.
 _PRICE = "slower if fused"
@@ -59,12 +59,22 @@ def compiler_evidence(
     """
     if log is None:
         return ()
-    edges = [*_alone(log, edge), *_on_edge(log, edge), *_siblings(log, edge)]
+    told = records_of(log, edge)[::-1]
     quotes: dict[str, Evidence] = {}
-    for decision in ([] if first is None else [first]) + edges[::-1]:
+    for decision in told if first is None else [first, *told]:
         text = _quote(decision)
         quotes.setdefault(text, Evidence(COMPILER, text, edge.names, decision))
     return tuple(quotes.values())[:_MOST_EVIDENCE]
+
+
+def records_of(log: DecisionLog, edge: Edge) -> list[FusionDecision]:
+    """Return the records about two kernels: the producer's own, the edge's, and as siblings.
+
+    Args:
+        log: Decisions joined with the module.
+        edge: The two kernels.
+    """
+    return [*_alone(log, edge), *_on_edge(log, edge), *_siblings(log, edge)]
 
 
 def price_of_edge(log: DecisionLog, edge: Edge) -> Explanation | None:

@@ -1,0 +1,169 @@
+"""What stands on record about every pair of kernels, at hand for a whole picture."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from hlo_widgets.analysis.async_pairs import done_of, pair_members
+from hlo_widgets.analysis.connections import shortest_connection
+from hlo_widgets.analysis.decisions.log import DecisionLog
+from hlo_widgets.analysis.decisions.record import FusionDecision, Verdict
+from hlo_widgets.analysis.execution import executed_computations
+from hlo_widgets.analysis.why.answer import explain_pair
+from hlo_widgets.analysis.why.explanation import COMPILER, INFERRED, Explanation, WhyKind
+from hlo_widgets.analysis.why.records import Edge, records_of
+from hlo_widgets.hlo import HloInstruction, HloModule
+
+__all__ = ["PairVerdict", "PairVerdicts"]
+
+# Arbitrary: a record about an op that lives on in so many kernels says little of any two of them.
+_MOST_PAIRS = 64
+_SAYS = re.compile("“(.+)”", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class PairVerdict:
+    """Why two kernels stayed apart, in a few words.
+
+    Attributes:
+        producer: Name of the one whose value is read, or of the first of two siblings.
+        consumer: Name of the other.
+        kind: The kind of reason.
+        words: The reason in short: the compiler's words or its price, else what the graph tells.
+        mark: "compiler" or "inferred": whose the words are.
+        is_connected: Whether data of one gets to the other.
+        gain: `time_unfused - time_fused` in `unit`; None without a figure.
+        unit: "cycles" or "us"; None without a figure.
+        decisions: The records about the two, in the order of the log.
+    """
+
+    producer: str
+    consumer: str
+    kind: WhyKind
+    words: str
+    mark: str
+    is_connected: bool = True
+    gain: float | None = None
+    unit: str | None = None
+    decisions: tuple[FusionDecision, ...] = field(default=(), repr=False)
+
+
+class PairVerdicts:
+    """The verdicts on the kernels of one module, each made when it is first asked for.
+
+    Args:
+        module: The module.
+        log: Decisions joined with it.
+    """
+
+    def __init__(self, module: HloModule, log: DecisionLog) -> None:
+        self.module = module
+        self.log = log
+        self._kept: dict[tuple[HloInstruction, HloInstruction], PairVerdict | None] = {}
+
+    def kernel(self, op: HloInstruction) -> HloInstruction:
+        """Return the instruction that runs an op; of a pair the done."""
+        for _ in self.module.computations:
+            if op.parent in self._running or not op.parent.callers:
+                break
+            op = op.parent.callers[0]
+        return done_of(op) or op
+
+    def of(self, first: HloInstruction, second: HloInstruction) -> PairVerdict | None:
+        """Return the verdict on two kernels; None where no record is about them.
+
+        Args:
+            first: An instruction that runs, as `kernel` gives it.
+            second: Another one, which may read the first.
+        """
+        key = (first, second)
+        if key not in self._kept:
+            self._kept[key] = None if first is second else self._verdict(first, second)
+        return self._kept[key]
+
+    def refused_pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield the final names of all pairs that a record refuses, as producer and consumer."""
+        seen: set[tuple[str, str]] = set()
+        for decision in self.log.decisions:
+            join = decision.join
+            if decision.verdict is not Verdict.REFUSED or join is None:
+                continue
+            if len(join.producers) * len(join.consumers) > _MOST_PAIRS:
+                continue
+            for pair in ((p, c) for p in join.producers for c in join.consumers):
+                if pair[0] != pair[1] and pair not in seen and pair[::-1] not in seen:
+                    seen.add(pair)
+                    yield pair
+
+    @cached_property
+    def _running(self) -> frozenset[object]:
+        return frozenset(executed.computation for executed in executed_computations(self.module))
+
+    @cached_property
+    def _touching(self) -> dict[str, list[int]]:
+        """Positions in the log of the records about each final name."""
+        positions: dict[str, list[int]] = defaultdict(list)
+        for position, decision in enumerate(self.log.decisions):
+            if decision.join is not None:
+                for name in dict.fromkeys((*decision.join.producers, *decision.join.consumers)):
+                    positions[name].append(position)
+        return positions
+
+    def _verdict(self, first: HloInstruction, second: HloInstruction) -> PairVerdict | None:
+        way = shortest_connection(first, second) or ()
+        if way and any(self._is_kernel(op) for op in way[1:-1]):
+            way = ()
+        # A record may name the start of a pair, or the plumbing in between.
+        via = [op.name for op in (*pair_members(first), *pair_members(second)[:1], *way[1:-1])]
+        edge = Edge(first.name, second.name, tuple(dict.fromkeys(via)))
+        some = self._some(edge)
+        records = records_of(some, edge)
+        if not records:
+            return None
+        answer = explain_pair(first, second, some)
+        records.sort(key=some.decisions.index)
+        return _in_short(answer, tuple(records))
+
+    def _some(self, edge: Edge) -> DecisionLog:
+        """Return the part of the log that can be about two kernels."""
+        names = (edge.producer, *edge.via)
+        found = sorted({at for name in names for at in self._touching.get(name, ())})
+        return replace(self.log, decisions=tuple(self.log.decisions[at] for at in found))
+
+    def _is_kernel(self, op: HloInstruction) -> bool:
+        return op.opcode not in ("bitcast", "get-tuple-element", "tuple")
+
+
+def _in_short(answer: Explanation, records: tuple[FusionDecision, ...]) -> PairVerdict:
+    words, mark = _words(answer, records)
+    return PairVerdict(
+        answer.producer,
+        answer.consumer,
+        answer.kind,
+        words,
+        mark,
+        bool(answer.connection),
+        answer.gain,
+        answer.unit,
+        records,
+    )
+
+
+def _words(answer: Explanation, records: tuple[FusionDecision, ...]) -> tuple[str, str]:
+    if answer.gain is not None and answer.gain < 0:
+        return f"fused it takes {-answer.gain:.3g} {answer.unit} longer", COMPILER
+    quoted = _SAYS.search(answer.headline)
+    if quoted is not None:
+        return quoted[1], COMPILER
+    if answer.kind is not WhyKind.NOT_KNOWN:
+        siblings = [d.reason_words for d in records if d.siblings and d.reason_words]
+        if siblings and not answer.connection:
+            return siblings[-1], COMPILER
+        return answer.headline.partition(":")[0].rstrip("."), INFERRED
+    if any(d.verdict is Verdict.REFUSED for d in records):
+        return "refused, no words given", COMPILER
+    return "looked at, nothing decided", COMPILER
