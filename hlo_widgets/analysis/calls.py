@@ -29,7 +29,7 @@ _COMMUTATIVE = frozenset("add and maximum minimum multiply or xor".split())
 def fused_computation(instruction: HloInstruction) -> HloComputation | None:
     """Return the computation that a fusion (or its start) names by `calls=`, else None."""
     # `calls=` is the only attribute of a fusion that names a computation.
-    bodies = instruction.called_computations
+    bodies = instruction.named_computations
     return bodies[0] if wrapped_opcode(instruction) == "fusion" and bodies else None
 
 
@@ -63,7 +63,7 @@ def parameter_bindings(
     caller = _caller(instruction)
     if not binds_operands(caller):
         return
-    computation = caller.called_computations[place]
+    computation = caller.named_computations[place]
     operands = caller.operands
     if caller.opcode == "conditional":
         # The first operand chooses; each branch has one of the others.
@@ -77,9 +77,9 @@ def parameter_bindings(
 def trivial_reducer(instruction: HloInstruction) -> str | None:
     """Return the opcode of a reducer that is one op on its two parameters; else None."""
     caller = _caller(instruction)
-    if _base(caller) not in _REDUCING or len(caller.called_computations) != 1:
+    if _base(caller) not in _REDUCING or len(caller.named_computations) != 1:
         return None
-    reducer = caller.called_computations[0]
+    reducer = caller.named_computations[0]
     root = reducer.root_instruction
     numbers = [operand.parameter_number for operand in root.operands]
     in_order = numbers == [0, 1] or (numbers == [1, 0] and root.opcode in _COMMUTATIVE)

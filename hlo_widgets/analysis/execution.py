@@ -96,7 +96,7 @@ def _calls_by(instruction: HloInstruction) -> Iterator[tuple[HloComputation, int
     if what != "while":
         # One branch of a conditional runs, and the text does not say which.
         times = None if what == "conditional" else 1
-        yield from ((callee, times) for callee in instruction.called_computations)
+        yield from ((callee, times) for callee in instruction.named_computations)
         return
     trips = trip_count(instruction)
     for attribute, callees in instruction.called_by_attribute.items():

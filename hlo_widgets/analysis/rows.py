@@ -96,7 +96,7 @@ def cycles_inside(loop: HloInstruction, cycles: Mapping[HloInstruction, int]) ->
     """
     waiting, seen, known = [loop], {loop.parent}, []
     while waiting:
-        for computation in waiting.pop().called_computations:
+        for computation in waiting.pop().named_computations:
             if computation not in seen:
                 seen.add(computation)
                 known += [cycles[one] for one in computation.instructions if one in cycles]

@@ -46,7 +46,7 @@ def openable_computations(instruction: HloInstruction) -> tuple[HloComputation, 
     """Return the called computations that a click shows: all but a trivial reducer."""
     if trivial_reducer(instruction):
         return ()
-    return pair_members(instruction)[0].called_computations
+    return pair_members(instruction)[0].named_computations
 
 
 class FoldedComputation:

@@ -110,7 +110,7 @@ def id_of(base: HloComputation, instruction: HloInstruction) -> str | None:
         step = waiting.popleft()
         if step.parent is base:
             return _id_along(step, steps)
-        for caller in step.parent.callers:
+        for caller in step.parent.named_by:
             box = done_of(caller) or caller
             if box not in steps:
                 steps[box] = step
@@ -139,7 +139,7 @@ def _id_along(outermost: HloInstruction, steps: dict[HloInstruction, HloInstruct
 
 
 def _called(instruction: HloInstruction) -> tuple[HloComputation, ...]:
-    return pair_members(instruction)[0].called_computations
+    return pair_members(instruction)[0].named_computations
 
 
 def _escaped(text: str) -> str:

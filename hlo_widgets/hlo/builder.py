@@ -16,7 +16,9 @@ from hlo_widgets.hlo.instruction import FUSION_KINDS, HloInstruction
 from hlo_widgets.hlo.module import HloComputation, HloModule
 from hlo_widgets.hlo.operands import PendingOperand
 from hlo_widgets.hlo.scanner import shorten
+from hlo_widgets.hlo.sugar import wrapped_computation
 
+_ASYNC_WRAPPED = re.compile(r"%?(async_wrapped[\w.-]*+)\s*+[({]")
 _ELEMENT_OF = re.compile(r"(.+)#([0-9]{1,9})")
 
 
@@ -27,12 +29,13 @@ class ComputationDraft:
         computation: The computation; complete after `ModuleBuilder.finish_computation`.
         named: Its instructions by the name as written, `%` included where there is one.
         instructions: Its instructions so far.
+        sugared: Its instructions that XLA reads as a start and a computation of one instruction.
         pending: Operand lists with a name that was not defined yet.
         root: The instruction marked ROOT.
         start: Where its text begins.
     """
 
-    __slots__ = ("computation", "instructions", "named", "pending", "root", "start")
+    __slots__ = ("computation", "instructions", "named", "pending", "root", "start", "sugared")
 
     def __init__(self, computation: HloComputation, start: int = 0) -> None:
         self.computation = computation
@@ -40,6 +43,7 @@ class ComputationDraft:
         self.named: dict[str, HloInstruction] = {}
         self.instructions: list[HloInstruction] = []
         self.pending: list[tuple[HloInstruction, list[HloInstruction | PendingOperand]]] = []
+        self.sugared: list[HloInstruction] = []
         self.root: HloInstruction | None = None
 
     def find(self, name: str) -> HloInstruction | None:
@@ -126,6 +130,7 @@ class ModuleBuilder:
         self.skipped_lines: list[int] = []
         self._names: set[str] = set()
         self._given: set[str] = set()
+        self._written_names: set[str] | None = None
         self._entry: HloComputation | None = None
         # Calls by name, joined to their computations at the end: a callee may stand after its
         # caller.
@@ -195,6 +200,8 @@ class ModuleBuilder:
         """Close a computation: its root, its forward references, its users."""
         computation = draft.computation
         instructions = draft.instructions
+        # XLA names what is written in place when it ends: the innermost first.
+        computation.name = computation.name or self.unused_computation_name("_")
         if draft.pending:
             self._resolve_pending(draft)
         if len(draft.named) < len(instructions):
@@ -206,6 +213,8 @@ class ModuleBuilder:
                 " first"
             )
         self._names.add(computation.name)
+        for item in draft.sugared:
+            self._wrap(item)
         computation.instructions = tuple(instructions)
         computation.root_instruction = draft.root or instructions[-1]
         self.computations.append(computation)
@@ -215,6 +224,22 @@ class ModuleBuilder:
             else:
                 self._entry = computation
         _join_users(instructions)
+
+    def _wrap(self, start: HloInstruction) -> None:
+        """Give `slice-start` and its like the computation of one `slice` that XLA makes for it."""
+        wrapped = wrapped_computation(start, self._async_name)
+        if wrapped is not None:
+            start.called_computations = (wrapped,)
+            self.module.async_wrapped[start] = wrapped.root_instruction
+            self._names.add(wrapped.name)
+            self.computations.append(wrapped)
+
+    def _async_name(self, base: str) -> str:
+        if self._written_names is None:
+            # A text may define computations of such names further on.
+            self._written_names = set(_ASYNC_WRAPPED.findall(self.module.source))
+            self._given |= self._written_names
+        return self.unused_computation_name(base)
 
     def _resolve_pending(self, draft: ComputationDraft) -> None:
         """Find operands that were defined after their use, and make placeholders for the others."""
@@ -259,6 +284,7 @@ class ModuleBuilder:
         by_name = {item.name: item for item in reversed(self.computations)}
         absent: dict[str, None] = {}
         for instruction, names in self._calls:
+            instruction = module.async_wrapped.get(instruction, instruction)  # noqa: PLW2901
             called = [by_name[name] for name in names if name in by_name]
             instruction.called_computations = tuple(called)
             if len(called) < len(names):

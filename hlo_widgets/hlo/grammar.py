@@ -14,6 +14,7 @@ from hlo_widgets.hlo.attributes import ATTRIBUTE_NAME, CALLING_ATTRIBUTES
 from hlo_widgets.hlo.builder import ComputationDraft, ModuleBuilder
 from hlo_widgets.hlo.instruction import FUSION_KINDS, HloInstruction
 from hlo_widgets.hlo.module import HloComputation
+from hlo_widgets.hlo.opcode import ENDS_OF_PAIRS, SUGARED_STARTS
 from hlo_widgets.hlo.operands import MAX_NESTING, resolve_operands
 from hlo_widgets.hlo.scanner import (
     NAME,
@@ -224,6 +225,8 @@ class GrammarReader:
         self._builder.module.spans[instruction] = (position, end)
         draft.named["%" + statement.name] = instruction
         draft.instructions.append(instruction)
+        if statement.opcode in SUGARED_STARTS:
+            draft.sugared.append(instruction)
         if statement.is_root:
             draft.root = instruction
         return end
@@ -256,7 +259,8 @@ class GrammarReader:
                     self._builder.warn(
                         f"fusion kind {shorten(source[start:position])!r} is not known"
                     )
-        self._builder.add_calls(instruction, called)
+        if instruction.opcode not in ENDS_OF_PAIRS:
+            self._builder.add_calls(instruction, called)
         return position
 
     def _called(
@@ -294,11 +298,11 @@ class GrammarReader:
     def _computation_in_place(self, brace: int, depth: int) -> tuple[str, int]:
         if depth >= MAX_NESTING:
             raise parse_error(self._source, brace, f"nested more than {MAX_NESTING} deep")
-        name = self._builder.unused_computation_name("_")
         line = self._builder.module.line_at(brace)
-        computation = HloComputation(name, self._builder.module, line)
+        computation = HloComputation("", self._builder.module, line)
         draft = ComputationDraft(computation, brace)
-        return name, self.read_body(draft, brace + 1, depth + 1)
+        end = self.read_body(draft, brace + 1, depth + 1)
+        return computation.name, end
 
     def _loose_instructions(self, start: int) -> int:
         """Read instructions that stand in no computation, as in a snippet; make one for them."""

@@ -43,12 +43,14 @@ class HloInstruction:
 
     Attributes:
         name: Name without `%`; unique in its computation unless the text repeats it.
-        opcode: As printed: "fusion", "copy-start"; "missing" for a placeholder.
+        opcode: As printed: "fusion", "copy-start", "slice-start" (which XLA's parser makes an
+            "async-start" of, and its printer a "slice-start" again); "missing" for a placeholder.
         parent: The computation it stands in.
         line: Line in `HloModule.text` where it begins, from 1; 0 for a placeholder.
         operands: The instructions it reads, in order, repeated where the text repeats them.
         users: The instructions that read it, each once, in text order.
-        called_computations: The computations that its attributes name, in text order.
+        called_computations: The computations that its attributes name, in text order; of a start
+            that is written short the one that XLA makes for it: see `named_computations`.
         fusion_kind: The kind of a fusion; None for what is no fusion or names no kind we know.
     """
 
@@ -174,13 +176,32 @@ class HloInstruction:
         return details.backend_config
 
     @property
+    def async_wrapped_instruction(self) -> HloInstruction | None:
+        """What an asynchronous start runs: the root of its computation; None for other opcodes."""
+        if not self.opcode.endswith("-start") or not self.called_computations:
+            return None
+        if self.opcode == "async-start":
+            return self.called_computations[0].root_instruction
+        return self.parent.parent.async_wrapped.get(self)
+
+    @property
+    def named_computations(self) -> tuple[HloComputation, ...]:
+        """The computations that its own attributes name, in text order.
+
+        These are `called_computations`, but for a start that is written short: a `fusion-start`
+        names the body of its fusion, and calls a computation that does one `fusion`.
+        """
+        wrapped = self.parent.parent.async_wrapped.get(self)
+        return self.called_computations if wrapped is None else wrapped.called_computations
+
+    @property
     def called_by_attribute(self) -> Mapping[str, tuple[HloComputation, ...]]:
         """The called computations by the attribute that names them, such as "body"."""
         inline = self.parent.parent.inline_calls.get(self, {})
         found: dict[str, tuple[HloComputation, ...]] = {}
-        if not self.called_computations:
+        if not self.named_computations:
             return found
-        by_name = {computation.name: computation for computation in self.called_computations}
+        by_name = {computation.name: computation for computation in self.named_computations}
         for key, value in self.attributes.items():
             if key in CALLING_ATTRIBUTES:
                 names = inline.get(key) or computation_names(value)

@@ -15,7 +15,7 @@ from hlo_widgets.hlo.builder import ComputationDraft, ModuleBuilder
 from hlo_widgets.hlo.grammar import GrammarReader
 from hlo_widgets.hlo.instruction import HloInstruction
 from hlo_widgets.hlo.module import HloComputation
-from hlo_widgets.hlo.opcode import APPLIES, NEVER_CALLS
+from hlo_widgets.hlo.opcode import APPLIES, ENDS_OF_PAIRS, NEVER_CALLS, SUGARED_STARTS
 from hlo_widgets.hlo.operands import ALL_PERCENT, PERCENT_NAME, resolve_operands
 from hlo_widgets.hlo.scanner import is_balanced
 from hlo_widgets.hlo.statement import scan_statement
@@ -37,9 +37,10 @@ _CLOSING = re.compile(r"\}(, execution_thread=\"[^\"]*+\")?+\s*+(?://.*+)?+")
 _FIRST_CHUNK = 512
 _LAST_CHUNK = 65_536
 
-_PLAIN, _CALLS, _FUSION, _LEAF, _APPLY = range(5)
+_PLAIN, _LEAF, _FUSION, _APPLY, _CALLS, _SUGARED = range(6)
 _CLASSES = {
-    **dict.fromkeys(NEVER_CALLS, _PLAIN),
+    **dict.fromkeys(NEVER_CALLS | ENDS_OF_PAIRS, _PLAIN),
+    **dict.fromkeys(SUGARED_STARTS, _SUGARED),
     **dict.fromkeys(APPLIES, _APPLY),
     "fusion": _FUSION,
     "parameter": _LEAF,
@@ -128,8 +129,10 @@ class LineReader:
                         builder.note_fusion(instruction, attributes)
                     elif kind == _APPLY:
                         builder.note_apply(instruction, attributes)
-                    elif kind == _CALLS:
+                    elif kind >= _CALLS:
                         builder.note_calls(instruction, attributes)
+                        if kind == _SUGARED:
+                            draft.sugared.append(instruction)
                     named[key] = instruction
                     append(instruction)
                     if marker:

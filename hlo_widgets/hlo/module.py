@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
 
@@ -93,6 +93,20 @@ class HloComputation:
         return self.parent.callers_of(self)
 
     @property
+    def named_by(self) -> tuple[HloInstruction, ...]:
+        """The instructions of the text whose attributes name it.
+
+        These are its `callers`, but for what a start that is written short names: a `fusion-start`
+        names the body of a fusion that the text does not show.
+        """
+        shown = []
+        for caller in self.callers:
+            above = caller.parent.callers
+            is_hidden = above and self.parent.async_wrapped.get(above[0]) is caller
+            shown.append(above[0] if is_hidden else caller)
+        return tuple(shown)
+
+    @property
     def is_fusion_computation(self) -> bool:
         """Whether a fusion calls it: then it is the body of one kernel."""
         return any(caller.opcode == "fusion" for caller in self.callers)
@@ -133,7 +147,11 @@ class HloModule:
         # Where an instruction that is not one whole line begins and ends in `source`.
         self.spans: dict[HloInstruction, tuple[int, int]] = {}
         # The text of instructions that the source implies and does not write out.
-        self.texts: dict[HloInstruction, str] = {}
+        # Some are made when they are asked for.
+        self.texts: dict[HloInstruction, str | Callable[[], str]] = {}
+        # Starts written short, such as `slice-start`, and what they run: the root of a computation
+        # that is in the model and not in the text.
+        self.async_wrapped: dict[HloInstruction, HloInstruction] = {}
         # The names that the reader gave to computations written inside an attribute.
         self.inline_calls: dict[HloInstruction, dict[str, list[str]]] = {}
 
@@ -208,7 +226,7 @@ class HloModule:
             return self.source[span[0] : span[1]]
         text = self.texts.get(instruction)
         if text is not None:
-            return text
+            return text if isinstance(text, str) else text()
         line = instruction.line
         starts = self.line_starts
         end = starts[line] - 1 if line < len(starts) else len(self.source)

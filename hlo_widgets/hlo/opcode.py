@@ -47,6 +47,9 @@ PLUMBING = frozenset(
     "add-dependency after-all bitcast constant domain get-tuple-element opt-barrier parameter"
     " tuple".split()
 )
+# Asynchronous operations that XLA has opcodes of their own for. Of any other, `slice-start` is how
+# XLA writes an `async-start` of a computation that does one slice.
+_OWN_PAIRS = frozenset("all-gather all-reduce collective-permute copy recv send".split())
 # Opcodes whose only called computation is named by `to_apply=`.
 APPLIES = frozenset(
     "all-reduce all-reduce-start call map reduce reduce-scatter reduce-window scatter sort".split()
@@ -62,6 +65,31 @@ NEVER_CALLS = (
     | SOURCES
     | {"clamp", "select", "gather", "topk", "set-dimension-size", "get-dimension-size"}
 ) - frozenset("all-reduce all-reduce-start reduce-scatter collective-broadcast rng".split())
+
+
+_KNOWN = (
+    ELEMENTWISE
+    | DATA_MOVEMENT
+    | MATRIX
+    | REDUCTIONS
+    | SOURCES
+    | COMMUNICATION
+    | CONTROL_FLOW
+    | PLUMBING
+    | {"custom-call", "fusion", "get-dimension-size", "set-dimension-size", "scan"}
+)
+SUGARED_STARTS = frozenset(
+    f"{name}-start"
+    for name in _KNOWN - _OWN_PAIRS
+    if not name.endswith(("-start", "-done", "-update"))
+)
+
+# What XLA lets call nothing: the start alone runs a computation.
+ENDS_OF_PAIRS = frozenset(
+    f"{start.removesuffix('-start')}-{ending}"
+    for start in (*SUGARED_STARTS, "async-start")
+    for ending in ("update", "done")
+)
 
 
 def async_base(opcode: str) -> str | None:

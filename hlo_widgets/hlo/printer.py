@@ -34,7 +34,12 @@ def module_text(module: HloModule, options: PrintOptions) -> str:
     parts = [f"HloModule {module.name}{module.header}\n"]
     if options.metadata and module.tables_text:
         parts.append(f"\n{module.tables_text.strip()}\n\n")
-    parts += (f"\n{computation_text(item, options)}\n" for item in module.computations)
+    implied = {root.parent for root in module.async_wrapped.values()}
+    parts += (
+        f"\n{computation_text(item, options)}\n"
+        for item in module.computations
+        if item not in implied
+    )
     return "".join(parts)
 
 

@@ -117,7 +117,7 @@ def _exactly(count: int) -> str:
 
 def _figures(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
     if instruction.parent.is_fusion_computation:
-        fusions = ", ".join(caller.name for caller in instruction.parent.callers[:3])
+        fusions = ", ".join(caller.name for caller in instruction.parent.named_by[:3])
         yield "estimated cycles", f"counted in {fusions}"
         return
     if instruction.opcode == "while":
