@@ -18,7 +18,13 @@ from pathlib import Path
 from hlo_widgets.compiler.targets import Target
 from hlo_widgets.errors import TargetUnavailableError
 
-__all__ = ["Availability", "availability", "require_available", "versions_of"]
+__all__ = [
+    "Availability",
+    "availability",
+    "named_library",
+    "require_available",
+    "versions_of",
+]
 
 _TPU_HOST = "TPU compilation needs Linux on x86-64"
 _GPU_HOST = "GPU compilation needs Linux on x86-64 or Arm"
@@ -75,7 +81,13 @@ def require_available(target: Target) -> None:
 
 
 def versions_of(platform_name: str) -> dict[str, str]:
-    """Return the versions of the installed packages that compile for a platform, by name."""
+    """Return the versions of the installed packages that compile for a platform, by name.
+
+    Of a libtpu.so that `TPU_LIBRARY_PATH` names, its path: no file says of what release it is.
+    """
+    library = named_library() if platform_name == "tpu" else None
+    if library is not None:
+        return {"libtpu": str(library)}
     versions = {}
     for package in _PACKAGES.get(platform_name, ()):
         try:
@@ -85,17 +97,30 @@ def versions_of(platform_name: str) -> dict[str, str]:
     return versions
 
 
+def named_library() -> Path | None:
+    """Return the libtpu.so that `TPU_LIBRARY_PATH` names in the place of the installed package's.
+
+    That variable is JAX's own way to name one; JAX passes over a path where there is no file. None
+    also where it names the installed one, as it does once the package has been imported.
+    """
+    named = Path(os.environ.get("TPU_LIBRARY_PATH", ""))
+    if not named.is_file():
+        return None
+    spec = importlib.util.find_spec("libtpu") if _can_import("libtpu") else None
+    for folder in (spec.submodule_search_locations if spec is not None else None) or ():
+        installed = Path(folder) / "libtpu.so"
+        if installed.is_file() and installed.samefile(named):
+            return None
+    return named
+
+
 def _tpu() -> Availability:
     install = f'pip install "{_TPU_PACKAGE}"'
     installed = versions_of("tpu")
     if not (sys.platform == "linux" and platform.machine().lower() in {"x86_64", "amd64"}):
         return _wrong_machine(_TPU_HOST, install)
-    # The variable is JAX's own way to name a libtpu.so that pip did not install.
-    named = os.environ.get("TPU_LIBRARY_PATH")
-    if _can_import("libtpu"):
+    if _can_import("libtpu") or named_library() is not None:
         return Availability(installed)
-    if named and Path(named).is_file():
-        return Availability({"libtpu": named})
     return Availability(
         installed,
         "the package libtpu, which holds the TPU compiler, is not installed",

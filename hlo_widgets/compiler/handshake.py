@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools
-import os
 import platform
 from collections.abc import Mapping
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
-from hlo_widgets.compiler.availability import availability, versions_of
+from hlo_widgets.compiler.availability import availability, named_library, versions_of
 from hlo_widgets.compiler.targets import list_targets
 
 __all__ = ["PROTOCOL", "check_hello", "installed_versions", "own_versions", "worker_hello"]
@@ -28,19 +26,12 @@ def installed_versions(toolchain: str) -> dict[str, str]:
         except metadata.PackageNotFoundError:
             versions[package] = "unknown"
     found = versions_of(toolchain)
-    if toolchain == "tpu" and not found:
-        found = _named_library()
+    library = named_library() if toolchain == "tpu" else None
+    if library is not None:
+        # For want of a version, what tells one file from the next one in its place.
+        facts = library.stat()
+        found = {"libtpu": f"{library} of {facts.st_size} bytes, {facts.st_mtime_ns}"}
     return {**versions, **found}
-
-
-def _named_library() -> dict[str, str]:
-    """Tell one libtpu.so that pip did not install from another, for want of a version."""
-    path = os.environ.get("TPU_LIBRARY_PATH", "")
-    try:
-        facts = Path(path).stat()
-    except OSError:
-        return {}
-    return {"libtpu": f"{path} of {facts.st_size} bytes, {facts.st_mtime_ns}"}
 
 
 def worker_hello(toolchain: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
 
+from hlo_widgets.compiler.availability import versions_of
 from hlo_widgets.compiler.devices import describe_devices
 from hlo_widgets.compiler.lowered import (
     Made,
@@ -87,13 +88,10 @@ class Toolchain:
 
     def versions(self, request: Request) -> dict[str, str]:
         """List the versions of what compiles, and the compiler's description of itself."""
-        versions = {}
-        for package in ("jax", "jaxlib", *_PACKAGES[self.platform]):
-            try:
-                versions[package] = metadata.version(package)
-            except metadata.PackageNotFoundError:
-                # A libtpu.so that TPU_LIBRARY_PATH names has no package; CUDA 13 has other ones.
-                versions[package] = "unknown"
+        versions = {package: metadata.version(package) for package in ("jax", "jaxlib")}
+        found = versions_of(self.platform)
+        # CUDA 13 has other packages.
+        versions |= {name: found.get(name, "unknown") for name in _PACKAGES[self.platform]}
         description = str(self._described(request)[0].client.platform_version)
         return {**versions, "compiler": " ".join(description.split())}
 
