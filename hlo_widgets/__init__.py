@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from hlo_widgets.arguments import spec
     from hlo_widgets.compiler import (
         CompilationResult,
+        CompilerFlag,
         Target,
         compile_for,
+        list_flags,
         list_targets,
         target,
     )
@@ -53,6 +55,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "CompilationResult": "compiler",
+    "CompilerFlag": "compiler",
     "DecisionLog": "analysis.decisions",
     "Explanation": "analysis.why",
     "Explorer": "widgets",
@@ -66,6 +69,7 @@ _HOMES = {
     "compile_for": "compiler",
     "cost_table": "api",
     "explore": "api",
+    "list_flags": "compiler",
     "list_targets": "compiler",
     "parse_hlo_module": "hlo",
     "read_decisions": "analysis.decisions",
@@ -83,6 +87,7 @@ __all__ = [
     "CompileCancelledError",
     "CompileError",
     "CompileTimeoutError",
+    "CompilerFlag",
     "DecisionFileError",
     "DecisionLog",
     "DrawingError",
@@ -107,6 +112,7 @@ __all__ = [
     "compile_for",
     "cost_table",
     "explore",
+    "list_flags",
     "list_targets",
     "parse_hlo_module",
     "read_decisions",

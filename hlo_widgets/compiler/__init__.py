@@ -11,25 +11,36 @@ is cheap.
 from __future__ import annotations
 
 from hlo_widgets.compiler.availability import Availability
-from hlo_widgets.compiler.compile import compile_for
+from hlo_widgets.compiler.call_arguments import Argument, ArgumentKind, CallArguments
+from hlo_widgets.compiler.compile import compile_call, compile_for
+from hlo_widgets.compiler.flag_list import CompilerFlag, list_flags
 from hlo_widgets.compiler.pool import shut_down
 from hlo_widgets.compiler.progress import Phase, reporting
-from hlo_widgets.compiler.requests import call_off, compile_newest
+from hlo_widgets.compiler.requests import call_off, compile_newest, newest
 from hlo_widgets.compiler.result import CompilationResult
 from hlo_widgets.compiler.settings import CompilerSettings, settings
+from hlo_widgets.compiler.shardings import Call
 from hlo_widgets.compiler.targets import Target, find_target, list_targets
 
 __all__ = [
+    "Argument",
+    "ArgumentKind",
     "Availability",
+    "Call",
+    "CallArguments",
     "CompilationResult",
+    "CompilerFlag",
     "CompilerSettings",
     "Phase",
     "Target",
     "call_off",
+    "compile_call",
     "compile_for",
     "compile_newest",
     "find_target",
+    "list_flags",
     "list_targets",
+    "newest",
     "reporting",
     "settings",
     "shut_down",

@@ -22,7 +22,7 @@ from hlo_widgets.compiler.shardings import Call
 from hlo_widgets.compiler.targets import Target, find_target
 from hlo_widgets.errors import CompileError
 
-__all__ = ["compile_for"]
+__all__ = ["compile_call", "compile_for"]
 
 
 def compile_for(
@@ -72,6 +72,30 @@ def compile_for(
         CompileError: If the compiler refuses, with its own words, or its process ends.
         Exception: Whatever tracing `fun` raises, unchanged.
     """
+    call = Call(fun, args, kwargs, mesh, in_shardings, out_shardings)
+    return compile_call(call, target, flags, explain=explain, refresh=refresh)
+
+
+def compile_call(
+    call: Call,
+    target: str | Target,
+    flags: Flags | None = None,
+    *,
+    explain: bool = False,
+    refresh: bool = False,
+) -> CompilationResult:
+    """Compile a function as `compile_for` does, whatever its arguments are called.
+
+    Args:
+        call: The function with its arguments.
+        target: As `compile_for` takes it.
+        flags: As `compile_for` takes them.
+        explain: As `compile_for` takes it.
+        refresh: As `compile_for` takes it.
+
+    Raises:
+        Exception: As `compile_for`.
+    """
     chosen = find_target(target)
     options = plain_flags(flags)
     if explain:
@@ -80,7 +104,6 @@ def compile_for(
         require_available(chosen)
     worker = explain_worker(chosen.platform) if explain else chosen.platform
     workers.start(worker, chosen.name)
-    call = Call(fun, args, kwargs, mesh, in_shardings, out_shardings)
     return _compile(call, _Order(chosen, options, worker, refresh))
 
 

@@ -104,7 +104,11 @@ class Workers:
         Returns:
             Whether there was one in a queue.
         """
-        return self._drop(key, "it was called off", 0.0)[1]
+        number, was_there = self._drop(key, "it was called off", 0.0)
+        # A key that is not used again is not remembered. One that is, and newer, stays.
+        if self._newest.get(key) == number:
+            self._newest.pop(key, None)
+        return was_there
 
     def _drop(self, key: Hashable, why: str, grace_seconds: float) -> tuple[int, bool]:
         number = next(self._numbers)
@@ -190,7 +194,7 @@ class Workers:
         key, number = _REQUEST.get() or (None, 0)
 
         def is_current() -> bool:
-            return key is None or self._newest[key] == number
+            return key is None or self._newest.get(key) == number
 
         if slot.turns.is_taken():
             report(Phase.WAITING)

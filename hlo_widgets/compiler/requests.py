@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -9,7 +10,15 @@ from hlo_widgets.compiler.compile import compile_for
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.compiler.result import CompilationResult
 
-__all__ = ["call_off", "compile_newest"]
+__all__ = ["call_off", "compile_newest", "newest"]
+
+
+def newest(key: Hashable) -> contextlib.AbstractContextManager[None]:
+    """Make the compiles of a block, in this thread, those of a key, and drop all older ones.
+
+    They raise as `compile_newest`.
+    """
+    return workers.newest(key)
 
 
 def compile_newest(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from jax import ShapeDtypeStruct as ShapeDtypeStruct  # noqa: PLC0414 - so that others may name the type
 
-__all__ = ["element_type_names", "make_spec"]
+__all__ = ["element_type_names", "make_spec", "spec_of", "xla_name"]
 
 _DTYPE_OF_XLA_NAME = {
     "pred": "bool",
@@ -65,3 +65,38 @@ def make_spec(element_type: str, dimensions: Sequence[int]) -> ShapeDtypeStruct:
         raise KeyError(element_type)
     make: Any = jax.ShapeDtypeStruct  # jax declares no types for it
     return cast("ShapeDtypeStruct", make(tuple(dimensions), jnp.dtype(name)))
+
+
+def xla_name(dtype: Any) -> str | None:
+    """Return XLA's name of the element type that JAX makes of one.
+
+    Args:
+        dtype: Of an array or a spec; of NumPy's 64-bit types JAX makes 32-bit ones, unless it is
+            told not to.
+
+    Returns:
+        Such as "bf16"; `None` for what has no such name, as the keys of random numbers.
+    """
+    import jax
+
+    try:
+        name = str(jax.dtypes.canonicalize_dtype(dtype))
+    except (TypeError, ValueError):
+        return None
+    return next((xla for xla, known in _DTYPE_OF_XLA_NAME.items() if known == name), None)
+
+
+def spec_of(value: Any, new: ShapeDtypeStruct) -> ShapeDtypeStruct:
+    """Put the spec of another shape in the place of an array.
+
+    Args:
+        value: The array or spec that was there. How it is spread over devices is kept.
+        new: Its shape and element type from now on.
+    """
+    import jax
+
+    sharding = value.sharding if isinstance(value, jax.ShapeDtypeStruct) else None
+    if sharding is None:
+        return new
+    make: Any = jax.ShapeDtypeStruct  # jax declares no types for it
+    return cast("ShapeDtypeStruct", make(new.shape, new.dtype, sharding=sharding))

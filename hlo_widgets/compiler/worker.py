@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import queue
 import signal
@@ -17,12 +18,15 @@ import sys
 import threading
 import traceback
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any, BinaryIO
 
 from hlo_widgets.compiler.environment import toolchain_variables
+from hlo_widgets.compiler.flag_dump import dump_flags
 from hlo_widgets.compiler.framing import FrameError, read_frame, write_frame
 from hlo_widgets.compiler.handshake import worker_hello
 from hlo_widgets.compiler.memory_limit import watch_memory
+from hlo_widgets.compiler.refusals import explained
 from hlo_widgets.compiler.toolchains import (
     MovedInternalsError,
     Request,
@@ -131,10 +135,12 @@ def answer(
     Returns:
         Header and bytes of the reply: of kind "compiled" with the text and the packed records, of
         kind "moved" where the program should be sent in the public form, or of kind "refused" with
-        the compiler's words.
+        the compiler's words. A request of the form "flags" is answered with their list.
     """
     try:
         wanted = _read_request(request)
+        if wanted.form == "flags":
+            return {"kind": "flags"}, _flags(toolchain, wanted)
         compiled = toolchain.compile(wanted, content)
         versions = toolchain.versions(wanted)
     except MovedInternalsError as error:
@@ -157,6 +163,11 @@ def answer(
     return header, compiled.made.hlo_text.encode() + compiled.records
 
 
+def _flags(toolchain: Toolchain, wanted: Request) -> bytes:
+    flags = dump_flags(toolchain.platform, wanted.topology, wanted.topology_options)
+    return json.dumps([astuple(flag) for flag in flags]).encode()
+
+
 def _read_request(request: dict[str, Any]) -> Request:
     spreads = request.get("spreads")
     return Request(
@@ -172,7 +183,7 @@ def _refusal(error: Exception) -> dict[str, Any]:
     name = type(error).__name__
     if name in {"JaxRuntimeError", "XlaRuntimeError"}:
         # The compiler's own errors speak for themselves.
-        return {"kind": "refused", "reason": str(error), "is_expected": True}
+        return {"kind": "refused", "reason": explained(str(error)), "is_expected": True}
     traceback.print_exc()
     return {"kind": "refused", "reason": f"{name}: {error}", "is_expected": False}
 
