@@ -7,7 +7,7 @@ from typing import Any
 
 from hlo_widgets.errors import NotCompilableError
 
-__all__ = ["callback_error"]
+__all__ = ["callback_error", "equations"]
 
 _CALLBACKS = frozenset({"debug_callback", "debug_print", "io_callback", "pure_callback"})
 # JAX makes a callback for a client of the target, of which there is none; and it cannot serialize
@@ -26,7 +26,8 @@ def callback_error(error: Exception, jaxpr: Any, platform: str) -> NotCompilable
     Returns:
         The error to raise instead; `None` where the reason is another one.
     """
-    names = sorted({name for name in _primitives(jaxpr) if name in _CALLBACKS})
+    found = {str(equation.primitive) for equation in equations(jaxpr)}
+    names = sorted(found & _CALLBACKS)
     if not names or not any(words in str(error) for words in _WORDS):
         return None
     does = f"the function calls back into Python ({', '.join(names)})"
@@ -40,12 +41,12 @@ def callback_error(error: Exception, jaxpr: Any, platform: str) -> NotCompilable
     )
 
 
-def _primitives(jaxpr: Any) -> Iterator[str]:
-    """Name the primitives of a jaxpr and of those inside it."""
+def equations(jaxpr: Any) -> Iterator[Any]:
+    """Yield the equations of a jaxpr and of those inside it."""
     jaxpr = getattr(jaxpr, "jaxpr", jaxpr)  # a ClosedJaxpr holds one
     for equation in jaxpr.eqns:
-        yield str(equation.primitive)
+        yield equation
         for value in equation.params.values():
             for part in value if isinstance(value, (tuple, list)) else (value,):
                 if hasattr(getattr(part, "jaxpr", part), "eqns"):
-                    yield from _primitives(part)
+                    yield from equations(part)

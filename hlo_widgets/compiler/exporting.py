@@ -17,7 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from hlo_widgets.compiler.callbacks import callback_error
-from hlo_widgets.compiler.shardings import Call, jit_with_shardings, mesh_context
+from hlo_widgets.compiler.shardings import (
+    Call,
+    jit_with_shardings,
+    mesh_context,
+    require_sharded_arguments,
+)
 from hlo_widgets.errors import NotCompilableError
 
 __all__ = ["Program", "export_exactly", "export_program", "export_publicly"]
@@ -54,7 +59,7 @@ def export_program(call: Call, platform: str) -> Program:
 
     Raises:
         NotCompilableError: If the function cannot be called, calls back into Python, or its
-            shardings make no sense.
+            shardings make no sense or are missing.
         Exception: Whatever tracing the function raises, unchanged.
     """
     return export_exactly(call, platform) or export_publicly(call, platform)
@@ -78,9 +83,12 @@ def export_exactly(call: Call, platform: str) -> Program | None:
         with jax.default_device(device):
             lowered = _lower(traced, platform)
     try:
-        return Program("bytecode", _bytecode(lowered), _spreads(lowered))
+        program = Program("bytecode", _bytecode(lowered), _spreads(lowered))
     except _MOVED:
         return None
+    if program.spreads is None:
+        require_sharded_arguments(traced)
+    return program
 
 
 def _lower(traced: Any, platform: str) -> Any:

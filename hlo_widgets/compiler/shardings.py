@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hlo_widgets.compiler.callbacks import equations
 from hlo_widgets.errors import NotCompilableError
 
-__all__ = ["Call", "jit_with_shardings", "mesh_context"]
+__all__ = ["Call", "jit_with_shardings", "mesh_context", "require_sharded_arguments"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,27 @@ def _as_shardings(tree: Any, mesh: Any) -> Any:
         return jax.sharding.NamedSharding(mesh, leaf)
 
     return jax.tree.map(as_sharding, tree, is_leaf=lambda leaf: isinstance(leaf, spec))
+
+
+def require_sharded_arguments(traced: Any) -> None:
+    """Refuse a `shard_map` over a mesh of which JAX is told nothing but in its body.
+
+    JAX lowers such a program for one device, which makes some compilers abort.
+
+    Args:
+        traced: The traced function, which was lowered for one device.
+
+    Raises:
+        NotCompilableError: If there is a `shard_map` over several devices in it.
+    """
+    for equation in equations(traced.jaxpr):
+        mesh = equation.params.get("mesh") if str(equation.primitive) == "shard_map" else None
+        if mesh is not None and mesh.size > 1:
+            raise NotCompilableError(
+                f"the function has a shard_map over {mesh.size} devices, and none of its arguments "
+                "is sharded: give in_shardings to its jax.jit, or arguments that are "
+                "jax.ShapeDtypeStruct with a NamedSharding on that mesh"
+            )
 
 
 def mesh_context(mesh: Any) -> contextlib.AbstractContextManager[Any]:

@@ -11,9 +11,7 @@ from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import hlo_widgets as hw
-from hlo_widgets.compiler.compile import _read_reply, _send
-from hlo_widgets.compiler.exporting import export_publicly
-from hlo_widgets.compiler.shardings import Call
+from hlo_widgets.compiler import compile as compiling
 from hlo_widgets.errors import CompileError, NotCompilableError
 from tests.compiler.support import estimated_cycles, needs_cuda, needs_libtpu
 
@@ -111,11 +109,12 @@ def test_shard_map_and_the_shardings_of_a_jitted_function():
 
 
 @needs_libtpu
-def test_the_public_way_shards_too():
+def test_the_public_way_shards_too(monkeypatch):
+    monkeypatch.setattr(compiling, "_reads_bytecode", lambda versions: False)
     target = hw.target("v5e:4x4")
-    call = Call(layer, specs(target.abstract_mesh(("data", "model"), (4, 4))))
-    reply, _ = _send(export_publicly(call, "tpu"), target, {}, {})
-    result = _read_reply(reply, target, {})
+    mesh = target.abstract_mesh(("data", "model"), (4, 4))
+    result = hw.compile_for(layer, *specs(mesh), target=target)
+    assert "HloModule jit_call" in result.hlo_text
     assert result.devices == 16
     assert "(bf16[1024,1024]" in result.hlo_text
     assert ADDS_UP.search(result.hlo_text)
@@ -154,6 +153,14 @@ def test_gpus_of_one_host_and_of_two(name, sizes):
 def test_partition_specs_without_a_mesh():
     with pytest.raises(NotCompilableError, match="needs a mesh"):
         hw.compile_for(layer, *UNSHARDED, target="cpu", in_shardings=(P("data"), P()))
+
+
+@pytest.mark.parametrize("jit", [jax.jit, lambda fun: fun])
+def test_a_shard_map_whose_arguments_are_not_sharded(jit):
+    mesh = hw.target("v5e:2x2").abstract_mesh(("i",), (4,))
+    total = jax.shard_map(lambda x: jax.lax.psum(x, "i"), mesh=mesh, in_specs=P("i"), out_specs=P())
+    with pytest.raises(NotCompilableError, match="a shard_map over 4 devices, and none of its arg"):
+        hw.compile_for(jit(total), hw.spec("f32[16]"), target="v5e:2x2")
 
 
 def test_shardings_beside_a_jitted_function():
