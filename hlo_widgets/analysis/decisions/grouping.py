@@ -7,75 +7,66 @@ caller of the computation, reads what it gives: then what it computes is compute
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
+from hlo_widgets.analysis.execution import executed_computations
 from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule
 
-__all__ = ["Grouping", "Kernel", "OpCounts", "module_counts", "op_counts"]
+__all__ = ["Grouping", "Kernel", "kernel_instructions"]
 
-OpCounts = Counter[tuple[str, str, str]]
-"""How often an op of each opcode, op name and shape stands in a kernel."""
-
-# What only hands values on, or that compilers add to kernels and take away without a record.
-_PLAIN = frozenset(
-    {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "copy", "convert"}
-)
+_NONE: frozenset[HloInstruction] = frozenset()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kernel:
     """Ops that run as one.
 
     Attributes:
         name: What the compiler calls it then: the op's own name as long as it is alone.
-        ops: Its ops of the module before fusion; one that is computed twice stands there twice.
+        op: The op of the module before fusion that it is; None when it is made of others.
+        parts: The kernels that it was made of.
         reads: The ops outside whose values it reads.
         gives: The ops inside whose values leave it.
         unknown: How many ops or kernels it took in that the module before fusion does not have.
-        steps: Numbers of the steps that made it, as a tree: (number, what it was before).
+        size: How many ops it has; one that is computed twice in it counts twice.
+        step: Number of the step that made it; None for an op as it stood.
     """
 
     name: str
-    ops: tuple[HloInstruction, ...]
-    reads: frozenset[HloInstruction] = frozenset()
-    gives: frozenset[HloInstruction] = frozenset()
+    op: HloInstruction | None = None
+    parts: tuple[Kernel, ...] = field(default=(), repr=False)
+    reads: frozenset[HloInstruction] = field(default=_NONE, repr=False)
+    gives: frozenset[HloInstruction] = field(default=_NONE, repr=False)
     unknown: int = 0
-    steps: tuple[object, ...] = field(default=(), repr=False, compare=False)
+    size: int = 1
+    step: int | None = None
 
     @property
-    def is_fused(self) -> bool:
-        """Whether it is more than one op as it stands in the module before fusion."""
-        return bool(self.steps)
+    def ops(self) -> tuple[HloInstruction, ...]:
+        """Its ops, the first producer's first."""
+        return tuple(kernel.op for kernel in self._all() if kernel.op is not None)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Numbers of the steps that made it what it is, in order."""
+        return tuple(sorted({k.step for k in self._all() if k.step is not None}))
 
     @property
     def computation(self) -> HloComputation | None:
-        """The computation that its ops stand in."""
-        return self.ops[0].parent if self.ops else None
+        """The computation that its ops stand in; None where nothing of it is known."""
+        return next((kernel.op.parent for kernel in self._all() if kernel.op is not None), None)
 
-    @cached_property
-    def counts(self) -> OpCounts:
-        """How often an op of each sort stands in it."""
-        return op_counts(self.ops)
-
-    @property
-    def step_numbers(self) -> tuple[int, ...]:
-        """Numbers of the steps that made it, in order."""
-        numbers: set[int] = set()
-        seen: set[int] = set()
-        waiting: list[tuple[object, ...]] = [self.steps]
+    def _all(self) -> list[Kernel]:
+        """Return this and all that it was made of, without recursion: a chain can be long."""
+        found: list[Kernel] = []
+        waiting = [self]
         while waiting:
-            node = waiting.pop()
-            if not node or id(node) in seen:
-                continue
-            seen.add(id(node))
-            number, *before = node
-            if isinstance(number, int):
-                numbers.add(number)
-            waiting.extend(part for part in before if isinstance(part, tuple))
-        return tuple(sorted(numbers))
+            kernel = waiting.pop()
+            found.append(kernel)
+            waiting.extend(reversed(kernel.parts))
+        return found
 
 
 class Grouping:
@@ -86,31 +77,26 @@ class Grouping:
 
     Attributes:
         kernels: The kernels by name.
+        journal: What was put in (name and kernel) and taken out (name and None), in order.
     """
 
     def __init__(self, kernels: Mapping[str, Kernel]) -> None:
         self.kernels: dict[str, Kernel] = dict(kernels)
+        self.journal: list[tuple[str, Kernel | None]] = []
         self._readers: dict[HloInstruction, set[str]] = defaultdict(set)
         for kernel in self.kernels.values():
-            self._add_reads(kernel)
+            for op in kernel.reads:
+                self._readers[op].add(kernel.name)
 
     @classmethod
     def of_module(cls, module: HloModule) -> Grouping:
         """Make each op outside a fusion a kernel of its own."""
-        fused = {
-            c
-            for computation in module.computations
-            for op in computation.instructions
-            if op.opcode == "fusion"
-            for c in op.called_computations
-        }
-        alone = {
-            op.name: Kernel(op.name, (op,), frozenset(op.operands), frozenset({op}))
-            for computation in module.computations
-            if computation not in fused
-            for op in computation.instructions
-        }
-        return cls(alone)
+        return cls(
+            {
+                op.name: Kernel(op.name, op, (), frozenset(op.operands), frozenset({op}))
+                for op in kernel_instructions(module)
+            }
+        )
 
     def fuse(self, producer: str, consumer: str, name: str, step: int) -> Kernel:
         """Fuse a kernel into another one.
@@ -121,125 +107,66 @@ class Grouping:
             name: What the two are called as one.
             step: Number of the step.
         """
-        into = self.kernels.pop(consumer, None)
         source = self.kernels.get(producer)
-        if into is not None:
-            self._take_reads(into)
-        made = _joined(name, source, into, step)
-        self._put(made)
+        into = self.remove(consumer) if consumer in self.kernels else None
+        made = self.put(_fused(name, source, into, step))
         if source is not None and source is not into and not self.is_read(source):
             self.remove(producer)
         return made
 
-    def merge(self, names: Iterable[str], name: str, step: int, unknown: int = 0) -> Kernel:
-        """Make one kernel of several that may all be read from outside.
+    def merge(self, names: Iterable[str], name: str, step: int) -> Kernel:
+        """Make one kernel of several, each of which may still be read from outside.
 
         Args:
             names: The kernels.
             name: What they are called as one.
             step: Number of the step.
-            unknown: How many more it took in that nobody knows.
         """
-        parts = [self.remove(one) for one in dict.fromkeys(names)]
-        ops = tuple(op for part in parts for op in part.ops)
-        gives = frozenset[HloInstruction]().union(*(part.gives for part in parts))
-        reads = frozenset[HloInstruction]().union(*(part.reads for part in parts)) - gives
-        outside = frozenset(op for op in gives if self._readers.get(op) or _leaves(op))
-        steps = (step, *(part.steps for part in parts))
-        count = unknown + sum(part.unknown for part in parts)
-        made = Kernel(name, ops, reads, outside or gives, count, steps)
-        self._put(made)
-        return made
+        parts = tuple(self.remove(one) for one in dict.fromkeys(names))
+        gives = _NONE.union(*(part.gives for part in parts))
+        reads = _NONE.union(*(part.reads for part in parts)) - gives
+        outside = frozenset(op for op in gives if op.is_root or self._readers[op])
+        unknown, size = sum(part.unknown for part in parts), sum(part.size for part in parts)
+        return self.put(Kernel(name, None, parts, reads, outside or gives, unknown, size, step))
 
-    def rename(self, name: str, new: str, step: int | None = None) -> None:
+    def rename(self, name: str, new: str) -> Kernel:
         """Call a kernel by another name."""
-        kernel = self.remove(name)
-        steps = kernel.steps if step is None else (step, kernel.steps)
-        self._put(replace(kernel, name=new, steps=steps))
+        return self.put(replace(self.remove(name), name=new))
 
     def remove(self, name: str) -> Kernel:
         """Take a kernel out."""
         kernel = self.kernels.pop(name)
-        self._take_reads(kernel)
+        self.journal.append((name, None))
+        for op in kernel.reads:
+            self._readers[op].discard(name)
+        return kernel
+
+    def put(self, kernel: Kernel) -> Kernel:
+        """Put a kernel in, in the place of any other of that name."""
+        if kernel.name in self.kernels:
+            self.remove(kernel.name)
+        self.kernels[kernel.name] = kernel
+        self.journal.append((kernel.name, kernel))
+        for op in kernel.reads:
+            self._readers[op].add(kernel.name)
         return kernel
 
     def is_read(self, kernel: Kernel) -> bool:
         """Return whether another kernel, or the computation's caller, reads what a kernel gives."""
-        return any(_leaves(op) or self._readers.get(op, set()) - {kernel.name} for op in kernel.gives)
-
-    def readers(self, op: HloInstruction) -> tuple[Kernel, ...]:
-        """Return the kernels that read the value of an op from outside."""
-        return tuple(self.kernels[name] for name in sorted(self._readers.get(op, ())))
-
-    def _put(self, kernel: Kernel) -> None:
-        if kernel.name in self.kernels:
-            self.remove(kernel.name)
-        self.kernels[kernel.name] = kernel
-        self._add_reads(kernel)
-
-    def _add_reads(self, kernel: Kernel) -> None:
-        for op in kernel.reads:
-            self._readers[op].add(kernel.name)
-
-    def _take_reads(self, kernel: Kernel) -> None:
-        for op in kernel.reads:
-            self._readers[op].discard(kernel.name)
+        return any(op.is_root or self._readers[op] - {kernel.name} for op in kernel.gives)
 
 
-def _joined(name: str, source: Kernel | None, into: Kernel | None, step: int) -> Kernel:
-    known = [kernel for kernel in (source, into) if kernel is not None]
-    reads = frozenset[HloInstruction]()
-    gives = frozenset[HloInstruction]()
-    if into is not None:
-        reads = into.reads - source.gives if source is not None else into.reads
-        gives = into.gives
+def _fused(name: str, source: Kernel | None, into: Kernel | None, step: int) -> Kernel:
+    parts = tuple(kernel for kernel in (source, into) if kernel is not None)
+    reads = into.reads if into is not None else _NONE
     if source is not None:
-        reads |= source.reads
-        gives = gives or source.gives
-    return Kernel(
-        name,
-        tuple(op for kernel in known for op in kernel.ops),
-        reads,
-        gives,
-        2 - len(known) + sum(kernel.unknown for kernel in known),
-        (step, *(kernel.steps for kernel in known)),
-    )
+        reads = (reads - source.gives) | source.reads
+    gives = (into or source or Kernel("")).gives
+    unknown = 2 - len(parts) + sum(part.unknown for part in parts)
+    return Kernel(name, None, parts, reads, gives, unknown, sum(p.size for p in parts), step)
 
 
-def _leaves(op: HloInstruction) -> bool:
-    """Return whether a value leaves its computation, or the op acts on more than values."""
-    return op.is_root
-
-
-def op_counts(ops: Iterable[HloInstruction]) -> OpCounts:
-    """Count ops by opcode, op name and shape; of a fusion what is inside.
-
-    What only reads, regroups or converts is left out: compilers add and remove it without a record.
-    """
-    counts: OpCounts = Counter()
-    waiting = list(ops)
-    while waiting:
-        op = waiting.pop()
-        if op.opcode == "fusion":
-            for computation in op.called_computations:
-                waiting.extend(computation.instructions)
-        elif op.opcode not in _PLAIN:
-            shape = op.shape.to_string(with_layout=False)
-            counts[op.opcode, op.metadata.op_name or "", shape] += 1
-    return counts
-
-
-def module_counts(module: HloModule) -> dict[str, OpCounts]:
-    """Count the ops of each fusion of a module that is not inside another one, by its name."""
-    inside = {
-        computation
-        for computation in module.computations
-        if any(caller.opcode == "fusion" for caller in computation.callers)
-    }
-    return {
-        op.name: op_counts((op,))
-        for computation in module.computations
-        if computation not in inside
-        for op in computation.instructions
-        if op.opcode == "fusion"
-    }
+def kernel_instructions(module: HloModule) -> list[HloInstruction]:
+    """Return the instructions that a run steps through: those in no fusion and in no reducer."""
+    executed = executed_computations(module)
+    return [op for one in executed for op in one.computation.instructions]

@@ -14,7 +14,15 @@ from dataclasses import dataclass
 
 from hlo_widgets.analysis.decisions.record import FusionDecision, Verdict
 
-__all__ = ["QueuePlace", "QueueStep", "queue_place", "replay_queue"]
+__all__ = [
+    "QueueEntry",
+    "QueueHistory",
+    "QueueMoment",
+    "QueuePlace",
+    "QueueStep",
+    "queue_place",
+    "replay_queue",
+]
 
 # Costs are printed with as many digits as they need; sums of them differ in the last.
 _SAME = 1e-6
@@ -52,6 +60,116 @@ class QueueStep:
     was_highest: bool | None
 
 
+@dataclass(frozen=True)
+class QueueEntry:
+    """One producer in the queue, and how it came to its place.
+
+    Attributes:
+        rank: Its place, 1 for the highest priority.
+        producer: Its name.
+        priority: Its priority.
+        previous: Its priority at the fusion before; None when it was not queued then.
+        moved: How many of the producers that were queued at both fusions it overtook (positive) or
+            was overtaken by (negative); None when it was not queued then.
+    """
+
+    rank: int
+    producer: str
+    priority: float
+    previous: float | None
+    moved: int | None
+
+
+@dataclass(frozen=True)
+class QueueMoment:
+    """The queue that one fusion was taken from.
+
+    Attributes:
+        entries: The producers, highest first.
+        entered: Producers that were not queued at the fusion before.
+        left: Producers that were queued at the fusion before and are not any more.
+        was_highest: Whether the one taken had the highest priority; None where the record does not
+            allow that check.
+        priority: The priority of the one taken; None where the queue does not hold it.
+    """
+
+    entries: tuple[QueueEntry, ...]
+    entered: tuple[str, ...]
+    left: tuple[str, ...]
+    was_highest: bool | None
+    priority: float | None
+
+
+# States of the queue are rebuilt from the nearest kept one: arbitrary, a millisecond between.
+_KEEP_EVERY = 64
+
+
+class QueueHistory:
+    """The queue at each fusion of one priority dump.
+
+    Args:
+        decisions: The decisions of the dump, in its order.
+    """
+
+    def __init__(self, decisions: Iterable[FusionDecision]) -> None:
+        self._decisions = tuple(decisions)
+        self._fusions = [p for p, d in enumerate(self._decisions) if d.verdict is Verdict.FUSED]
+        self._places = {id(self._decisions[p]): n for n, p in enumerate(self._fusions)}
+        self._kept: dict[int, _Queue] = {0: _Queue()}
+
+    def moment(self, decision: FusionDecision) -> QueueMoment:
+        """Return the queue that a fusion was taken from.
+
+        Args:
+            decision: One of the decisions, a fusion: the object itself.
+        """
+        number = self._places[id(decision)]
+        queue = self._before(self._fusions[number])
+        old = dict(self._before(self._fusions[number - 1]).entries()) if number else {}
+        now = queue.entries()
+        return QueueMoment(
+            _entries(now, old),
+            tuple(name for name, _ in now if name not in old),
+            tuple(name for name in old if name not in dict(now)),
+            _was_highest(queue, decision),
+            dict(now).get(decision.producer),
+        )
+
+    def _before(self, position: int) -> _Queue:
+        """Return the queue as it is once all decisions before a position are in it."""
+        kept = max(one for one in self._kept if one <= position)
+        queue = self._kept[kept].copy()
+        for place in range(kept, position):
+            queue.apply(self._decisions[place])
+            if (place + 1) % _KEEP_EVERY == 0:
+                self._kept[place + 1] = queue.copy()
+        return queue
+
+
+def _entries(now: tuple[tuple[str, float], ...], old: dict[str, float]) -> tuple[QueueEntry, ...]:
+    stayed = [name for name, _ in now if name in old]
+    at = {name: place for place, name in enumerate(stayed)}
+    both = set(stayed)
+    was_at = {name: place for place, name in enumerate(n for n in old if n in both)}
+    return tuple(
+        QueueEntry(
+            rank,
+            name,
+            priority,
+            old.get(name),
+            was_at[name] - at[name] if name in both else None,
+        )
+        for rank, (name, priority) in enumerate(now, 1)
+    )
+
+
+def _was_highest(queue: _Queue, decision: FusionDecision) -> bool | None:
+    """Return whether a fusion takes the highest; None where the record leaves that out."""
+    goes_on = queue.current == decision.producer
+    unclear = goes_on or decision.consumer == decision.fusion_name
+    return None if unclear else queue.is_highest(decision)
+
+
 def replay_queue(decisions: Iterable[FusionDecision]) -> tuple[QueueStep, ...]:
     """Replay the queue of one priority dump.
 
@@ -65,9 +183,7 @@ def replay_queue(decisions: Iterable[FusionDecision]) -> tuple[QueueStep, ...]:
     steps = []
     for decision in decisions:
         if decision.verdict is Verdict.FUSED:
-            goes_on = queue.current == decision.producer
-            unclear = goes_on or decision.consumer == decision.fusion_name
-            highest = None if unclear else queue.is_highest(decision)
+            highest = _was_highest(queue, decision)
             steps.append(QueueStep(decision, queue.entries(), highest))
         queue.apply(decision)
     return tuple(steps)
@@ -101,6 +217,12 @@ class _Queue:
         self._priorities: dict[str, float] = {}
         # The producer that is being fused into its consumers, one record each.
         self.current: str | None = None
+
+    def copy(self) -> _Queue:
+        """Return a queue of its own with the same in it."""
+        other = _Queue()
+        other._priorities, other.current = dict(self._priorities), self.current
+        return other
 
     def apply(self, decision: FusionDecision) -> None:
         if decision.verdict is Verdict.FUSED:

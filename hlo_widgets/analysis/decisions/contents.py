@@ -1,0 +1,134 @@
+"""What a kernel computes, in numbers: how the kernels of two modules are compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from hlo_widgets.analysis.decisions.grouping import Kernel, kernel_instructions
+from hlo_widgets.hlo import HloInstruction, HloModule, Shape
+
+__all__ = ["Contents", "OpCounts", "PassCheck", "check_kernels"]
+
+OpCounts = Counter[tuple[object, ...]]
+"""How often an op of each opcode, op name and dimensions stands in a kernel."""
+
+# What hands values on or regroups them: compilers put it in and take it out without a record.
+_PLAIN = frozenset(
+    {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "copy", "convert"}
+)
+
+
+class Contents:
+    """Counts ops, in one way for all modules of one compile.
+
+    Args:
+        with_names: Whether to tell ops apart by the names that JAX gave: not where one of the
+            modules was written without them.
+    """
+
+    def __init__(self, *, with_names: bool = True) -> None:
+        self._with_names = with_names
+        self._known: dict[Kernel, OpCounts] = {}
+
+    def of_kernel(self, kernel: Kernel) -> OpCounts:
+        """Count the ops of a kernel."""
+        if kernel not in self._known:
+            counts: OpCounts = Counter()
+            waiting = [kernel]
+            while waiting:
+                part = waiting.pop()
+                if part in self._known:
+                    counts += self._known[part]
+                elif part.op is not None:
+                    counts += self.of((part.op,))
+                else:
+                    waiting.extend(part.parts)
+            self._known[kernel] = counts
+        return self._known[kernel]
+
+    def mend(self, kernel: Kernel, counts: OpCounts) -> None:
+        """Take another count for a kernel: the compiler computes once what came in twice."""
+        self._known[kernel] = counts
+
+    def of(self, ops: Iterable[HloInstruction]) -> OpCounts:
+        """Count ops by opcode, op name and dimensions; of a fusion those inside.
+
+        Constants, conversions and what only hands values on are left out, and element types too:
+        compilers change precision inside of fusions.
+        """
+        counts: OpCounts = Counter()
+        waiting = list(ops)
+        while waiting:
+            op = waiting.pop()
+            if op.opcode == "fusion":
+                for computation in op.called_computations:
+                    waiting.extend(computation.instructions)
+            elif op.opcode not in _PLAIN:
+                name = op.metadata.op_name or "" if self._with_names else ""
+                along = op.attributes.get("dimensions", "")
+                counts[op.opcode, name, _dimensions(op.shape), along] += 1
+        return counts
+
+
+def _dimensions(shape: Shape) -> tuple[object, ...]:
+    if shape.is_tuple:
+        return tuple(_dimensions(inner) for inner in shape.tuple_shapes)
+    return shape.dimensions
+
+
+@dataclass(frozen=True)
+class PassCheck:
+    """How the kernels of a replay compare with the fusions of a dumped module.
+
+    Attributes:
+        pass_name: The pass after which the module was dumped.
+        after_step: Number of the last step before it.
+        equal: Names of fusions that hold the same ops, equally often.
+        once: Names of fusions that hold the same ops, some of them another number of times: the
+            compiler computes once what two fusions brought in, or writes it in another way.
+        different: Names of fusions that hold other ops, or that the replay does not have.
+    """
+
+    pass_name: str
+    after_step: int
+    equal: tuple[str, ...] = ()
+    once: tuple[str, ...] = ()
+    different: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        total = len(self.equal) + len(self.once) + len(self.different)
+        text = f"{len(self.equal) + len(self.once):,} of {total:,} fusions hold the same ops"
+        return f"{text} after {self.pass_name}"
+
+
+def check_kernels(
+    kernels: Mapping[str, Kernel],
+    module: HloModule,
+    contents: Contents,
+    pass_name: str,
+    after_step: int,
+) -> PassCheck:
+    """Compare kernels with the fusions of a module.
+
+    Args:
+        kernels: The kernels by name.
+        module: The module as the compiler dumped it.
+        contents: How to count.
+        pass_name: Name of the pass after which it was dumped.
+        after_step: Number of the last step before it.
+    """
+    groups: dict[str, list[str]] = {"equal": [], "once": [], "different": []}
+    for op in kernel_instructions(module):
+        if op.opcode == "fusion":
+            real = contents.of((op,))
+            kernel = kernels.get(op.name)
+            known = kernel is not None and not kernel.unknown
+            own = contents.of_kernel(kernel) if kernel is not None and known else None
+            alike = own is not None and set(own) == set(real)
+            if kernel is not None and alike:
+                contents.mend(kernel, real)
+            groups["equal" if own == real else "once" if alike else "different"].append(op.name)
+    told = (tuple(groups[key]) for key in ("equal", "once", "different"))
+    return PassCheck(pass_name, after_step, *told)
