@@ -28,7 +28,7 @@ _PRESET = 1
 
 
 def collect_records(
-    folder: Path, module_name: str, most_bytes: int = _MOST_BYTES
+    folder: Path, module_name: str | None = None, most_bytes: int = _MOST_BYTES
 ) -> tuple[dict[str, bytes], int]:
     """Choose from a dump folder what says something about fusion.
 
@@ -37,7 +37,8 @@ def collect_records(
 
     Args:
         folder: The folder.
-        module_name: Name of the module, "jit_f": a GPU compiler dumps others beside it.
+        module_name: Name of the module, "jit_f": a GPU compiler dumps others beside it. None leaves
+            out the modules around passes.
         most_bytes: What all of them may have. Records come first, then the modules around fusion
             passes, then those around the other passes.
 
@@ -46,7 +47,8 @@ def collect_records(
     """
     chosen: dict[str, bytes] = {}
     left_out = room_taken = 0
-    for name, data in [*_sources(folder), *_passes(folder, module_name)]:
+    passes = [] if module_name is None else _passes(folder, module_name)
+    for name, data in [*_sources(folder), *passes]:
         if room_taken + len(data) > most_bytes or len(chosen) >= _MOST_FILES:
             left_out += 1
             continue

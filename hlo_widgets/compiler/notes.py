@@ -31,7 +31,7 @@ def notes_on(header: Mapping[str, Any], target: Target) -> tuple[str, ...]:
         *_figures(header, target),
         *_unused_devices(header, target),
         *((_FROM_DUMP,) if header["is_from_dump"] else ()),
-        *_records_left_out(header),
+        *header["notes"],
     )
 
 
@@ -43,13 +43,6 @@ def _figures(header: Mapping[str, Any], target: Target) -> tuple[str, ...]:
     note = f"the compiler has no cost model for {target.name}, so there are no estimates"
     why = header["why_no_figures"]
     return (f"{note}: it was compiled without ({why})" if why else note,)
-
-
-def _records_left_out(header: Mapping[str, Any]) -> tuple[str, ...]:
-    count = header["records_left_out"]
-    if not count:
-        return ()
-    return (f"{count} files of the compiler's records were too much to be sent and are left out",)
 
 
 def _unused_devices(header: Mapping[str, Any], target: Target) -> tuple[str, ...]:

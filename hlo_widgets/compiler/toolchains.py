@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 from typing import Any
 
 from hlo_widgets.compiler.availability import versions_of
@@ -64,14 +63,14 @@ class CompiledText:
             of its kind has any.
         why_no_figures: The compiler's own words for having none; empty where it has no words.
         records: What it wrote down about its decisions, packed; empty where nobody asked for it.
-        records_left_out: How many files of it were too much.
+        notes: What the user should know about these.
     """
 
     made: Made
     has_figures: bool | None
     why_no_figures: str = ""
     records: bytes = b""
-    records_left_out: int = 0
+    notes: tuple[str, ...] = ()
 
 
 class Toolchain:
@@ -88,10 +87,12 @@ class Toolchain:
 
     def versions(self, request: Request) -> dict[str, str]:
         """List the versions of what compiles, and the compiler's description of itself."""
-        versions = {package: metadata.version(package) for package in ("jax", "jaxlib")}
-        found = versions_of(self.platform)
-        # CUDA 13 has other packages.
-        versions |= {name: found.get(name, "unknown") for name in _PACKAGES[self.platform]}
+        import jax
+        import jaxlib
+
+        # CUDA 13 has packages of other names.
+        found = {**dict.fromkeys(_PACKAGES[self.platform], "unknown"), **versions_of(self.platform)}
+        versions = {"jax": jax.__version__, "jaxlib": jaxlib.__version__, **found}
         description = str(self._described(request)[0].client.platform_version)
         return {**versions, "compiler": " ".join(description.split())}
 

@@ -158,7 +158,7 @@ def answer(
         "why_no_figures": compiled.why_no_figures,
         "versions": versions,
         "records_bytes": len(compiled.records),
-        "records_left_out": compiled.records_left_out,
+        "notes": compiled.notes,
     }
     return header, compiled.made.hlo_text.encode() + compiled.records
 
