@@ -35,6 +35,7 @@ def explore(
     expanded: Iterable[str] = (),
     color_by: str = "kind",
     node_limit: int = DEFAULT_NODE_LIMIT,
+    decisions: DecisionLog | str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> Explorer:
     """Show a compiled program as a graph, a table and details, linked.
@@ -48,6 +49,9 @@ def explore(
         expanded: Names of the instructions that are open at the start.
         color_by: "kind", "cycles" or "memory".
         node_limit: The most nodes in one view.
+        decisions: What the compiler wrote down about fusion: a `DecisionLog`, or what
+            `read_decisions` reads. None takes what came with a `CompilationResult` that was made
+            with `explain=True`.
         **kwargs: Keyword arguments of the function.
 
     Raises:
@@ -55,6 +59,7 @@ def explore(
         HloParseError: The text or file is not HLO.
         CompileError: The compiler refused the function.
         HloLookupError: `expanded` names an instruction that is not there.
+        DecisionFileError: The decisions cannot be read.
     """
     from hlo_widgets.widgets import Explorer, Shown
 
@@ -67,6 +72,8 @@ def explore(
         shown = Shown.of_result(x)
     else:
         shown = Shown.of_module(as_module(x), target)
+    if decisions is not None:
+        shown = shown.with_decisions(_as_log(decisions))
     return Explorer(shown, expanded=expanded, color_by=color_by, node_limit=node_limit)
 
 
@@ -144,10 +151,9 @@ def why_not_fused(
         DecisionFileError: The decisions cannot be read.
     """
     if decisions is None and isinstance(x, CompilationResult):
-        decisions = x.decisions if isinstance(x.decisions, DecisionLog) else None
-    elif isinstance(decisions, str | os.PathLike):
-        decisions = read_decisions(decisions)
-    return why.why_not_fused(as_module(x), a, b, decisions)
+        decisions = x.decisions
+    log = None if decisions is None else _as_log(decisions)
+    return why.why_not_fused(as_module(x), a, b, log)
 
 
 def as_module(x: Any) -> HloModule:
@@ -173,6 +179,10 @@ def as_module(x: Any) -> HloModule:
         f"a {type(x).__name__} is neither HLO (a module, a compiled result, text, a file's path)"
         " nor a function with its arguments"
     )
+
+
+def _as_log(decisions: DecisionLog | str | os.PathLike[str]) -> DecisionLog:
+    return decisions if isinstance(decisions, DecisionLog) else read_decisions(decisions)
 
 
 def _check_target(result: CompilationResult, target: str | None) -> None:

@@ -14,7 +14,7 @@ from hlo_widgets.graph.model import Cluster, Edge, Graph, Node
 from hlo_widgets.graph.style import SCALE_COLORS, STYLES
 from hlo_widgets.graph.verdict_style import VERDICT_STYLES
 
-__all__ = ["QUICK_FROM_NODES", "colors_of", "dot_names", "graph_to_dot"]
+__all__ = ["QUICK_FROM_NODES", "colors_of", "dot_names", "graph_to_dot", "words_with_room"]
 
 QUICK_FROM_NODES = 160
 """Views with more nodes are laid out with the quick settings: many times faster, more crossings."""
@@ -84,6 +84,11 @@ def dot_names(graph: Graph) -> dict[str, str]:
         inside += [_IN_CLUSTER + inner.id for inner in cluster.clusters]
         names[_IN_CLUSTER + cluster.id] = names[inside[0]]
     return names
+
+
+def words_with_room(edge: Edge) -> tuple[str, ...]:
+    """Return the words of an arrow, with lines left free for the labels at its two ends."""
+    return ("",) * bool(edge.element) + edge.words + ("",) * bool(edge.label)
 
 
 def colors_of(style: str, fill_share: float | None, theme: str) -> tuple[str, str, str]:
@@ -165,7 +170,7 @@ def _write_edge(
         attributes |= {"color": color, "fontcolor": color, "penwidth": "2.4"}
     if edge.words:
         # Spaces keep the words off the line that they stand beside.
-        attributes["label"] = _label([f"  {line}  " for line in edge.words])
+        attributes["label"] = _label([f"  {line}  " for line in words_with_room(edge)])
     tail, head = names[edge.tail], names[edge.head]
     if tail.startswith("cluster_"):
         attributes["ltail"] = tail

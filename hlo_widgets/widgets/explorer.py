@@ -12,6 +12,7 @@ import pandas as pd
 import traitlets
 
 from hlo_widgets.analysis import pair_members, work_instructions
+from hlo_widgets.analysis.why import Explanation
 from hlo_widgets.compiler import CompilationResult
 from hlo_widgets.errors import HloLookupError, HloWidgetsError
 from hlo_widgets.graph import COLOR_MODES, ViewState
@@ -19,6 +20,7 @@ from hlo_widgets.graph.labels import counted
 from hlo_widgets.graph.paths import without_copy
 from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
 from hlo_widgets.hlo import HloInstruction, HloModule
+from hlo_widgets.widgets.asking import Asking
 from hlo_widgets.widgets.cost_part import CostPart
 from hlo_widgets.widgets.describe import describe_instruction
 from hlo_widgets.widgets.detail_view import DetailView
@@ -31,6 +33,7 @@ from hlo_widgets.widgets.search import matching
 from hlo_widgets.widgets.shown import Shown
 from hlo_widgets.widgets.static import static_html
 from hlo_widgets.widgets.summary import summary_lines
+from hlo_widgets.widgets.verdicts import DecisionFilter
 
 __all__ = ["Explorer"]
 
@@ -77,7 +80,9 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
     ) -> None:
         self._shown = shown
         view = ViewState(color_by=color_by, node_limit=node_limit)
-        self._navigator = Navigator(shown.module, view, shown.platform)
+        self._navigator = Navigator(shown.module, view, shown.platform, shown.verdicts.pairs)
+        self._filter = DecisionFilter()
+        self._answer: dict[str, Any] | None = None
         for name in expanded:
             self._navigator.expand(self._box_id(name))
         self._graph = GraphView(layout={"flex": "5 1 470px", "min_width": "0", "height": HEIGHT})
@@ -97,6 +102,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self._graph.on_msg(lambda _, message, __: self._on_graph(message))
         self._detail.on_msg(lambda _, message, __: self._on_detail(message))
         self._graph.observe(lambda change: self._on_lit(change["new"]), "selected")
+        self._graph.observe(lambda change: self._on_asked(change["new"]), "asked")
         self.observe(lambda change: self._on_selected(change["new"]), "selected")
 
     def __repr__(self) -> str:
@@ -158,8 +164,20 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         """
         self._go(self._id(name))
 
+    def why_not_fused(self, a: str, b: str) -> Explanation:
+        """Show why two ops, by name or id, are not one kernel, as a click on their arrow does.
+
+        Raises:
+            HloLookupError: There is no such instruction.
+        """
+        ids = [self._id(a), self._id(b)]
+        names = [str(self._navigator.instruction(node_id).name) for node_id in ids]
+        explanation = self._shown.verdicts.explain(*names)
+        self._ask(ids)
+        return explanation
+
     def show(self, **changes: Any) -> None:
-        """Change the view: `color_by`, `show_plumbing`, `focus`, `node_limit`, `computation`."""
+        """Change the view: any attribute of a `ViewState`, such as `color_by` or `node_limit`."""
         self._navigator.show(replace(self.view, **changes))
         self._show_picture()
 
@@ -172,10 +190,12 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             DrawingError: It cannot be laid out; what was shown stays.
         """
         shown = Shown.of_result(result)
-        navigator = Navigator(shown.module, self._fresh_view(), shown.platform)
+        pairs = shown.verdicts.pairs
+        navigator = Navigator(shown.module, self._fresh_view(), shown.platform, pairs)
         navigator.return_to(self.view)
         selected = self.selected
         self._shown, self._navigator = shown, navigator
+        self._filter, self._graph.asked = DecisionFilter(), []
         self._tabs.show(shown)
         self._show_picture()
         kept = navigator.instruction(selected) if selected else None
@@ -205,7 +225,10 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
     def _show_picture(self) -> None:
         nav = self._navigator
         key = f"{self.module.name}/{nav.graph.computation}"
-        self._graph.picture = plain(picture_of(nav.graph, nav.layout, nav.view, key))
+        # Words on the arrows move everything: such a picture starts anew.
+        key += "/decisions" * nav.view.show_decisions
+        shows = self._filter.shows if self._shown.verdicts.pairs is not None else None
+        self._graph.picture = plain(picture_of(nav.graph, nav.layout, nav.view, key, shows))
 
     # What the browser says. Nothing that it sends may raise: a traceback in a kernel's log helps
     # nobody, so an error is told where the user looks.
@@ -268,9 +291,43 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             self._graph.send({"type": "problem", "text": str(error)})
 
     def _on_detail(self, message: Mapping[str, Any]) -> None:
+        node_id = str(message.get("id", ""))
         if message.get("type") == "go":
             with self._telling_problems():
-                self._go(self._id(str(message.get("id", ""))))
+                self._go(self._id(node_id))
+        elif message.get("type") == "why":
+            with self._telling_problems():
+                self._ask([self._id(str(node_id)) for node_id in message.get("ids", ())])
+        elif message.get("type") == "pick" and (op := self._navigator.instruction(node_id)):
+            self._graph.send({"type": "pick", "id": node_id, "name": plain_text(op.name)})
+
+    def _on_asked(self, ids: list[str]) -> None:
+        """Open the explanation of two ops, or close it."""
+        answer = None
+        if ids:
+            with self._telling_problems():
+                answer = self._asking.answer(ids)
+        self._answer = answer
+        if answer is not None:
+            self.selected = ""
+        self._describe()
+
+    def _ask(self, ids: list[str]) -> None:
+        """Bring two ops into the picture and open their explanation."""
+        before = self.view
+        try:
+            boxes = [self._box_id(node_id) for node_id in ids]
+            for box in boxes:
+                self._navigator.reveal(box)
+        finally:
+            if self.view != before:
+                self._show_picture()
+            self._graph.asked = ids
+        self._graph.send({"type": "center_pair", "ids": boxes})
+
+    @property
+    def _asking(self) -> Asking:
+        return Asking(self._navigator, self._shown.verdicts)
 
     def _on_lit(self, node_id: str) -> None:
         # The node of a pair is lit for its start too: that is no new selection.
@@ -295,6 +352,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self._mark_selected()
 
     def _mark_selected(self) -> None:
+        if self.selected:
+            self._graph.asked = []
         self._graph.selected = self._lit_id()
         self._describe()
         self._tabs.select(self._selected_instruction())
@@ -328,11 +387,14 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
 
     def _describe(self) -> None:
         instruction = self._selected_instruction()
-        if instruction is None:
+        if self._answer is not None:
+            self._detail.detail = {"why": plain(self._answer)}
+        elif instruction is None:
             self._detail.detail = {"summary": plain(summary_lines(self._shown))}
         else:
             detail = describe_instruction(instruction, self.selected, self._shown.platform)
-            self._detail.detail = plain(detail)
+            decisions = self._asking.decisions(instruction)
+            self._detail.detail = plain(detail | {"decisions": decisions})
 
 
 def _with_option(view: ViewState, message: Mapping[str, Any]) -> ViewState:
@@ -340,6 +402,6 @@ def _with_option(view: ViewState, message: Mapping[str, Any]) -> ViewState:
     name, value = message.get("name"), message.get("value")
     if name == "color_by" and value in COLOR_MODES:
         return replace(view, color_by=value)
-    if name == "show_plumbing" and isinstance(value, bool):
-        return replace(view, show_plumbing=value)
+    if name in ("show_plumbing", "show_decisions") and isinstance(value, bool):
+        return replace(view, **{name: value})
     return view

@@ -9,11 +9,14 @@ from hlo_widgets.graph import Cluster, Graph, Node, ViewState
 from hlo_widgets.graph.dot import colors_of
 from hlo_widgets.graph.labels import counted
 from hlo_widgets.graph.style import SCALE_COLORS, STYLES
+from hlo_widgets.widgets.verdict_picture import Shows, verdict_kinds, verdict_note, verdicts_of
 
 __all__ = ["picture_of"]
 
 
-def picture_of(graph: Graph, layout: Layout, view: ViewState, key: str) -> dict[str, Any]:
+def picture_of(
+    graph: Graph, layout: Layout, view: ViewState, key: str, shows: Shows | None = None
+) -> dict[str, Any]:
     """Return the picture for the front end, positions in CSS pixels.
 
     Args:
@@ -21,6 +24,7 @@ def picture_of(graph: Graph, layout: Layout, view: ViewState, key: str) -> dict[
         layout: Where Graphviz put it.
         view: The view it was built from.
         key: Which computation of which module it is; a new one makes the front end start anew.
+        shows: In the decisions mode, whether a verdict is shown; None where none is on record.
     """
     boxes = [_item(node, layout) for node in graph.all_nodes() if node.id in layout.boxes]
     frames = [_item(frame, layout) for frame in graph.all_clusters() if frame.id in layout.boxes]
@@ -30,7 +34,7 @@ def picture_of(graph: Graph, layout: Layout, view: ViewState, key: str) -> dict[
         "height": layout.height,
         "boxes": boxes,
         "frames": frames,
-        "arrows": _arrows(graph, layout),
+        "arrows": _arrows(graph, layout, verdicts_of(graph, layout, shows)),
         "legend": [
             {"style": entry.style, "label": entry.label, "share": entry.fill_share}
             for entry in graph.legend
@@ -42,7 +46,9 @@ def picture_of(graph: Graph, layout: Layout, view: ViewState, key: str) -> dict[
         "color_by": view.color_by,
         "show_plumbing": view.show_plumbing,
         "start": graph.focus or _start(graph),
-        "note": _note(graph),
+        "note": " ".join(filter(None, (_note(graph), verdict_note(graph, view, shows)))),
+        "decisions": view.show_decisions,
+        "kinds": verdict_kinds(graph, shows) if view.show_decisions else [],
     }
 
 
@@ -68,7 +74,9 @@ def _item(item: Node | Cluster, layout: Layout) -> dict[str, Any]:
     }
 
 
-def _arrows(graph: Graph, layout: Layout) -> list[dict[str, Any]]:
+def _arrows(
+    graph: Graph, layout: Layout, verdicts: list[dict[str, Any] | None]
+) -> list[dict[str, Any]]:
     return [
         {
             "tail": edge.tail,
@@ -80,8 +88,10 @@ def _arrows(graph: Graph, layout: Layout) -> list[dict[str, Any]]:
             "path": path.d,
             "at": _rounded(path.head_label),
             "from": _rounded(path.tail_label),
+            **({"verdict": verdict} if verdict is not None else {}),
         }
-        for edge, path in zip(graph.edges, layout.edges, strict=True)
+        for edge, path, verdict in zip(graph.edges, layout.edges, verdicts, strict=True)
+        if verdict is not None or edge.kind != "apart"
     ]
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import pandas as pd
 
 from hlo_widgets.analysis import module_platform, target_platform
 from hlo_widgets.analysis.decisions import DecisionLog
 from hlo_widgets.compiler import CompilationResult
+from hlo_widgets.errors import DecisionFileError
 from hlo_widgets.hlo import HloModule
 from hlo_widgets.tables import cost_table
+from hlo_widgets.widgets.verdicts import Verdicts, joined_with
 
 __all__ = ["Shown"]
 
@@ -28,7 +31,8 @@ class Shown:
         versions: Versions of the compiler's packages, by package.
         notes: What the compiler process has to say about the result.
         flags: The compiler options beyond the defaults.
-        decisions: What the compiler wrote down about fusion; None where nobody asked it.
+        decisions: What the compiler wrote down about fusion, joined with the module; None where
+            nobody asked it.
     """
 
     module: HloModule
@@ -57,20 +61,39 @@ class Shown:
             target,
             versions or {},
             tuple(notes),
-            decisions=decisions,
+            decisions=joined_with(decisions, module),
         )
 
     @classmethod
     def of_result(cls, result: CompilationResult) -> Shown:
         """Show what a compile gave."""
-        decisions = result.decisions if isinstance(result.decisions, DecisionLog) else None
+        decisions, problems = _decisions_of(result)
         return cls(
             result.module,
             cost_table(result.module, target=result.target, versions=result.versions),
             target_platform(result.target),
             result.target,
             result.versions,
-            result.notes,
+            (*result.notes, *problems),
             result.flags,
             decisions,
         )
+
+    def with_decisions(self, decisions: DecisionLog) -> Shown:
+        """Return the same with what a compiler wrote down, from elsewhere."""
+        return replace(self, decisions=joined_with(decisions, self.module))
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """What is known of why kernels stayed apart."""
+        return Verdicts(self.module, self.decisions)
+
+
+def _decisions_of(result: CompilationResult) -> tuple[DecisionLog | None, tuple[str, ...]]:
+    """Return the decisions of a compile that was asked for them, or what is wrong with them."""
+    try:
+        log = result.decisions
+    except DecisionFileError as error:
+        return None, (str(error),)
+    known = bool(log.decisions or log.sources or log.passes or log.notes)
+    return (joined_with(log, result.module) if known else None), ()

@@ -82,6 +82,11 @@ class Explanation:
     unit: str | None = None
     queue: QueuePlace | None = None
 
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The names of the two that run the ops, or of the one that runs both."""
+        return tuple(dict.fromkeys((self.producer, self.consumer)))
+
     def __str__(self) -> str:
         lines = [f"{self.producer} and {self.consumer}: {self.kind}. {self.headline}"]
         if self.needed_fusion:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -85,6 +85,11 @@ class PairVerdicts:
             self._kept[key] = None if first is second else self._verdict(first, second)
         return self._kept[key]
 
+    def about(self, names: Iterable[str]) -> list[FusionDecision]:
+        """Return the records about kernels of these final names, in the order of the log."""
+        found = {at for name in names for at in self._touching.get(name, ())}
+        return [self.log.decisions[at] for at in sorted(found)]
+
     def refused_pairs(self) -> Iterator[tuple[str, str]]:
         """Yield the final names of all pairs that a record refuses, as producer and consumer."""
         seen: set[tuple[str, str]] = set()
@@ -130,9 +135,7 @@ class PairVerdicts:
 
     def _some(self, edge: Edge) -> DecisionLog:
         """Return the part of the log that can be about two kernels."""
-        names = (edge.producer, *edge.via)
-        found = sorted({at for name in names for at in self._touching.get(name, ())})
-        return replace(self.log, decisions=tuple(self.log.decisions[at] for at in found))
+        return replace(self.log, decisions=tuple(self.about((edge.producer, *edge.via))))
 
     def _is_kernel(self, op: HloInstruction) -> bool:
         return op.opcode not in ("bitcast", "get-tuple-element", "tuple")

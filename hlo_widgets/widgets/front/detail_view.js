@@ -1,14 +1,5 @@
 // The facts about the selected op. All text from the program is set with textContent.
-// Model traits read: detail. Messages sent: {type: "go", id}.
-
-/** Make an element with a class, text and children. @returns {HTMLElement} */
-function make(tag, className = "", text = "", ...children) {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  element.textContent = text;
-  element.append(...children);
-  return element;
-}
+// Model traits read: detail. Messages sent: {type: "go" | "pick", id}, {type: "why", ids}.
 
 /** A JSON value as a tree that opens by a click; children are made when it is first opened. */
 function tree(key, value) {
@@ -34,10 +25,6 @@ function columnHead(text) {
   return cell;
 }
 
-function section(title, ...children) {
-  return make("section", "", "", make("h4", "", title), ...children);
-}
-
 function render({ model, el }) {
   const root = make("div", "hw-detail");
   root.dataset.lmSuppressShortcuts = "true";
@@ -45,20 +32,28 @@ function render({ model, el }) {
   root.setAttribute("aria-label", "Details of the selected op");
   el.append(root);
 
-  function link({ id, name, about }) {
-    const button = make("button", "hw-link", name);
-    button.type = "button";
-    button.title = about;
-    button.dataset.id = id;
-    button.addEventListener("click", () => {
+  function button(className, text, title, message) {
+    const made = make("button", className, text);
+    made.type = "button";
+    made.title = title;
+    made.addEventListener("click", () => {
       try {
-        model.send({ type: "go", id });
+        model.send(message);
       } catch {
         root.prepend(make("p", "", "The kernel that made this is gone: run the cell again."));
       }
     });
-    return button;
+    return made;
   }
+
+  function link({ id, name, about }) {
+    const made = button("hw-link", name, about, { type: "go", id });
+    made.dataset.id = id;
+    return made;
+  }
+
+  const askWith = (id) => (other) =>
+    button("hw-link", "why?", "Explain why the two are not one kernel", { type: "why", ids: [id, other] });
 
   function linkList(title, { shown, left_out }) {
     if (!shown.length) return section(`${title}: none`);
@@ -84,6 +79,8 @@ function render({ model, el }) {
     const detail = model.get("detail");
     root.dataset.theme = isDark(el) ? "dark" : "light";
     root.dataset.selected = detail?.name ?? "";
+    root.dataset.why = detail?.why?.kind ?? "";
+    if (detail?.why) return replace(explanationParts(detail.why, link));
     if (!detail?.name) {
       const lines = detail?.summary ?? [];
       root.replaceChildren(...lines.map((line, n) => make(n ? "p" : "h3", "", line)));
@@ -93,7 +90,9 @@ function render({ model, el }) {
     for (const [name, value] of detail.facts) facts.append(make("dt", "", name), make("dd", "", value));
     const heading = make("h3", "", detail.name);
     heading.tabIndex = -1;
-    const parts = [heading, make("p", "hw-subtitle", detail.subtitle), facts];
+    const ask = button("hw-act", "Why not fused with \u2026?", "Choose another op in the graph (or Shift+click it)", { type: "pick", id: detail.id });
+    const parts = [heading, make("p", "hw-subtitle", detail.subtitle), ask, facts];
+    if (detail.decisions?.shown.length) parts.push(decisionList(detail.decisions, link, askWith(detail.id)));
     if (detail.parameters.length) parts.push(parameterTable(detail.parameters));
     else parts.push(linkList("Operands", detail.operands));
     parts.push(linkList("Users", detail.users));
@@ -105,11 +104,16 @@ function render({ model, el }) {
     }
     const source = make("details", "hw-branch", "", make("summary", "", "HLO text"), make("pre", "", detail.text));
     parts.push(source);
+    replace(parts);
+  }
+
+  /** Show other parts, the heading first. */
+  function replace(parts) {
     // Who followed a link by keyboard stays in the panel.
     const hadFocus = root.contains(document.activeElement);
     root.replaceChildren(...parts);
     root.scrollTop = 0;
-    if (hadFocus) heading.focus();
+    if (hadFocus) parts[0].focus();
   }
 
   model.on("change:detail", show);

@@ -108,6 +108,7 @@ function write(text, content, place) {
 }
 
 function arrowTitle({ tail, head, kind, element, via }) {
+  if (kind === "apart") return `${tail} and ${head}: no data goes from one to the other`;
   const what = element ? `element ${element} of ${tail}` : tail;
   const through = via.length ? `, through ${via.join(", ")}` : "";
   return kind === "control" ? `${tail} runs before ${head}` : `${what} is read by ${head}${through}`;

@@ -1,9 +1,9 @@
 // The graph of a module: draws positions that the kernel laid out, and tells it what the user does.
 //
-// Model traits: picture (read), selected (read and set). Messages sent:
+// Model traits: picture (read), selected and asked (read and set). Messages sent:
 // {type: "prepare" | "hover", id}, and {type: "toggle" | "focus" | "option" | "find", ...}, which the
 // kernel answers with "ready" when all it changed is on its way. Received: {type: "hover", id, text},
-// {type: "center", id}, {type: "note" | "problem", text}, {type: "ready"}.
+// {type: "center", id}, {type: "note" | "problem", text}, {type: "ready"}, and those of verdicts.js.
 
 const LEAST_START_SCALE = 0.92; // labels are 12 px at scale 1: 11 px is the smallest that reads well
 const MOST_START_SCALE = 1.25;
@@ -71,6 +71,7 @@ class View {
     });
     this.toolbar = new Toolbar(this.camera, () => this.fit(), (message) => this.send(message));
     this.root.append(this.rules, this.toolbar.element, this.note, this.pane, this.legend);
+    this.verdicts = new Verdicts(this, world);
     this.el.append(this.root);
   }
 
@@ -97,6 +98,7 @@ class View {
     const changes = {
       "change:picture": () => this.#onPicture(),
       "change:selected": () => this.mark(),
+      "change:asked": () => this.mark(),
       "msg:custom": (message) => this.#onMessage(message),
     };
     for (const [event, action] of Object.entries(changes)) this.model.on(event, action);
@@ -146,6 +148,7 @@ class View {
   }
 
   #onMessage(message) {
+    if (this.verdicts.receive(message)) return;
     const item = this.items.get(message.id);
     if (message.type === "hover") this.hover.receive(message.id, message.text);
     else if (message.type === "center" && item) this.bringIntoView(item);
@@ -181,6 +184,7 @@ class View {
     this.items = new Map([...next.frames, ...next.boxes].map((item) => [item.id, item]));
     if (first) this.rules.textContent = themeRules(next.styles, next.scale, `.${this.scope}`);
     this.drawing.show(next);
+    this.verdicts.show(next);
     if (first) this.startView();
     else if (held && this.items.has(this.anchor)) this.keepInPlace(held);
     else this.refreshMap();
@@ -225,7 +229,7 @@ class View {
       markStep(chip, share);
       return make("span", { class: "hw-key" }, chip, label);
     });
-    this.legend.replaceChildren(...entries);
+    this.legend.replaceChildren(...entries, ...this.verdicts.legend(this.picture));
   }
 
   /** Light the selected node and its arrows. */
@@ -240,6 +244,7 @@ class View {
     for (const arrow of this.drawing.arrows.children) {
       arrow.classList.toggle("hw-lit", isSelected(arrow.dataset.tail) || isSelected(arrow.dataset.head));
     }
+    this.verdicts.light();
   }
 
   applyTheme() {
@@ -252,7 +257,7 @@ class View {
 
   activate(id) {
     const item = this.items.get(id);
-    if (!item) return;
+    if (!item || this.verdicts.pick(id)) return;
     this.anchor = id;
     if (item.leads_to) this.send({ type: "focus", id: item.leads_to });
     else if (item.expandable) this.send({ type: "toggle", id });
@@ -261,6 +266,7 @@ class View {
 
   select(id) {
     this.model.set("selected", id);
+    this.model.set("asked", []);
     this.tell(() => this.model.save_changes());
     this.mark();
   }
@@ -295,6 +301,7 @@ class View {
     // The second click of a double click would close what the first opened.
     if (this.press?.moved || event.detail > 1) return;
     this.rests = true;
+    if (this.verdicts.takesClick(event)) return;
     const id = idAt(event.target);
     if (id === undefined) this.select("");
     else this.activate(id);
@@ -316,6 +323,11 @@ class View {
 
   #onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || this.toolbar.element.contains(event.target)) return;
+    if (this.verdicts.takesKey(event)) {
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
     const id = idAt(event.target);
     const activate = id && (() => event.repeat || this.activate(id)); // a key held down acts once
     const actions = {

@@ -61,18 +61,24 @@ class Toolbar {
     this.plumbing.addEventListener("change", () =>
       send({ type: "option", name: "show_plumbing", value: this.plumbing.checked }),
     );
+    this.decisions = make("input", { type: "checkbox" });
+    this.decisions.addEventListener("change", () =>
+      send({ type: "option", name: "show_decisions", value: this.decisions.checked }),
+    );
+    const why = "Draw on each arrow why the ops at its ends stayed apart; a click on it explains";
     const title = "Draw get-tuple-element, tuple, bitcast and scalar constants as boxes";
     const find = make("input", { type: "search", placeholder: "Find an op\u2026", "aria-label": "Find an op by a part of its name, opcode or op_name; Enter goes to the next" });
     find.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && find.value.trim()) send({ type: "find", text: find.value.trim() });
       event.stopPropagation();
     });
-    this.element.append(this.colors, make("label", { title }, this.plumbing, " plumbing"), find);
+    this.element.append(this.colors, make("label", { title }, this.plumbing, " plumbing"), make("label", { title: why }, this.decisions, " decisions"), find);
   }
 
   show(picture) {
     this.colors.value = picture.color_by;
     this.plumbing.checked = picture.show_plumbing;
+    this.decisions.checked = picture.decisions;
   }
 
   #button(text, title, action) {

@@ -1,0 +1,67 @@
+"""Asking why two ops are not one kernel: from ids of the graph to the panel's data and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hlo_widgets.analysis import pair_members
+from hlo_widgets.errors import HloLookupError
+from hlo_widgets.graph.paths import without_copy
+from hlo_widgets.hlo import HloInstruction
+from hlo_widgets.widgets.navigator import Navigator
+from hlo_widgets.widgets.verdicts import Verdicts
+from hlo_widgets.widgets.why_words import describe_decisions, describe_explanation
+
+__all__ = ["Asking"]
+
+
+class Asking:
+    """What can be asked about the module on show.
+
+    Args:
+        navigator: Knows which op an id stands for.
+        verdicts: What is on record.
+    """
+
+    def __init__(self, navigator: Navigator, verdicts: Verdicts) -> None:
+        self._navigator = navigator
+        self._verdicts = verdicts
+
+    def answer(self, ids: Sequence[str]) -> dict[str, Any]:
+        """Return the explanation of the two ops of these ids, for the detail panel.
+
+        Raises:
+            HloLookupError: An id stands for no op, or there are not two.
+        """
+        ops = [self._navigator.instruction(without_copy(node_id)) for node_id in ids]
+        if len(ops) != 2 or ops[0] is None or ops[1] is None:
+            raise HloLookupError("pair of ops", " and ".join(ids))
+        # The log speaks of the start of a pair: by it data enters, by the done it leaves.
+        names = (ops[0].name, pair_members(ops[1])[0].name)
+        answer = self._verdicts.explain(*names)
+        return describe_explanation(answer, self.link, self._verdicts.log, names)
+
+    def decisions(self, instruction: HloInstruction) -> dict[str, Any]:
+        """Return what is on record about an op, for the detail panel."""
+        names = [member.name for member in pair_members(instruction)]
+        return describe_decisions(self._verdicts.about(instruction), names, self.link)
+
+    def ids(self, producer: str, consumer: str) -> list[str] | None:
+        """Return the ids of two final ops; None where the graph does not lead to both."""
+        ids = [self.link(name)["id"] for name in (producer, consumer)]
+        return ids if all(ids) else None
+
+    def link(self, name: str) -> dict[str, str]:
+        """Return the link to an op of a name: id, name, about; the id is "" where none leads."""
+        try:
+            instruction = self._verdicts.module.instruction(name)
+        except HloLookupError:
+            return {"id": "", "name": name, "about": ""}
+        shape = instruction.shape
+        words = f"tuple of {len(shape.tuple_shapes)}" if shape.is_tuple else shape.to_string(False)
+        return {
+            "id": self._navigator.id_of(instruction) or "",
+            "name": name,
+            "about": f"{instruction.opcode} {words}",
+        }

@@ -1,0 +1,83 @@
+"""The verdicts of a laid-out graph as the plain data that the front end draws."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from hlo_widgets.analysis.why import PairVerdict, WhyKind
+from hlo_widgets.drawing import Layout
+from hlo_widgets.graph import Graph, ViewState
+from hlo_widgets.graph.dot import words_with_room
+from hlo_widgets.graph.labels import counted
+from hlo_widgets.graph.verdict_style import VERDICT_STYLES
+from hlo_widgets.widgets.why_words import NO_RECORD
+
+__all__ = ["Shows", "verdict_kinds", "verdict_note", "verdicts_of"]
+
+Shows = Callable[[PairVerdict], bool]
+"""Whether a verdict is shown."""
+
+LONGEST_WORDS = 400
+"""Characters of a verdict in a tooltip; arbitrary, the explanation has all."""
+
+
+def verdicts_of(graph: Graph, layout: Layout, shows: Shows | None) -> list[dict[str, Any] | None]:
+    """Return what is drawn on each arrow, in the order of the edges; None for nothing."""
+    return [
+        None
+        if edge.verdict is None or shows is None or not shows(edge.verdict)
+        else _verdict(edge.verdict, words_with_room(edge) if edge.words else (), line.middle)
+        for edge, line in zip(graph.edges, layout.edges, strict=True)
+    ]
+
+
+def verdict_kinds(graph: Graph, shows: Shows | None) -> list[dict[str, Any]]:
+    """Return how each kind of verdict looks, and how many of it are shown."""
+    counts: Counter[WhyKind] = Counter()
+    if shows is not None:
+        told = (edge.verdict for edge in graph.edges if edge.verdict is not None and edge.words)
+        counts.update(verdict.kind for verdict in told if shows(verdict))
+    return [
+        {
+            "kind": kind.value,
+            "label": style.meaning,
+            "light": style.light,
+            "dark": style.dark,
+            "dash": style.dash,
+            "count": counts[kind],
+        }
+        for kind, style in VERDICT_STYLES.items()
+    ]
+
+
+def verdict_note(graph: Graph, view: ViewState, shows: Shows | None) -> str:
+    """Return what the user should know about the verdicts of a picture."""
+    if not view.show_decisions:
+        return ""
+    if shows is None:
+        return NO_RECORD
+    verdicts = [edge.verdict for edge in graph.edges if edge.verdict and edge.words]
+    shown = sum(shows(verdict) for verdict in verdicts)
+    words = []
+    if shown < len(verdicts):
+        words.append(f"The filter leaves {shown:,} of {counted(len(verdicts), 'verdict')}.")
+    elif not verdicts:
+        words.append("Nothing is on record about the ops in this view.")
+    if graph.apart_left_out:
+        more = counted(graph.apart_left_out, "more refused pair")
+        words.append(f"{more} without a connection: see the tab Decisions.")
+    return " ".join(words)
+
+
+def _verdict(
+    verdict: PairVerdict, lines: tuple[str, ...], middle: tuple[float, float] | None
+) -> dict[str, Any]:
+    return {
+        "kind": verdict.kind.value,
+        "words": verdict.words[:LONGEST_WORDS],
+        "mark": verdict.mark,
+        "lines": lines,
+        "at": None if middle is None else [round(middle[0], 1), round(middle[1], 1)],
+    }

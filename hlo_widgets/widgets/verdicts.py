@@ -1,0 +1,124 @@
+"""What is known of why the kernels of what is shown stayed apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hlo_widgets.analysis import pair_members
+from hlo_widgets.analysis.decisions import (
+    DecisionLog,
+    Exactness,
+    FusionDecision,
+    Verdict,
+    join_decisions,
+)
+from hlo_widgets.analysis.why import Explanation, PairVerdict, PairVerdicts, why_not_fused
+from hlo_widgets.hlo import HloInstruction, HloModule
+
+__all__ = ["ANY", "DecisionFilter", "Verdicts", "joined_with"]
+
+ANY = ""
+"""In a filter: whatever it is."""
+
+PRICES: dict[str, Callable[[float | None], bool]] = {
+    ANY: lambda _: True,
+    "priced": lambda gain: gain is not None,
+    "slower": lambda gain: gain is not None and gain < 0,
+    "faster": lambda gain: gain is not None and gain > 0,
+    "none": lambda gain: gain is None,
+}
+"""What a filter can ask of a record's price, by its name."""
+
+
+@dataclass(frozen=True)
+class DecisionFilter:
+    """Which records are meant.
+
+    Attributes:
+        verdict: A verdict's word; "" for all.
+        reason: The compiler's words, as `reason_of` gives them; None for all.
+        price: A key of `PRICES`.
+        least: The least difference between unfused and fused cost, in the record's unit; 0 for all.
+    """
+
+    verdict: str = ANY
+    reason: str | None = None
+    price: str = ANY
+    least: float = 0.0
+
+    def __bool__(self) -> bool:
+        return self != DecisionFilter()
+
+    def passes(self, decision: FusionDecision) -> bool:
+        """Return whether a record is meant."""
+        gain = decision.gain
+        return (
+            self.verdict in (ANY, decision.verdict.value)
+            and (self.reason is None or self.reason == reason_of(decision))
+            and PRICES[self.price](gain)
+            and (self.least <= 0 or (gain is not None and abs(gain) >= self.least))
+        )
+
+    def shows(self, verdict: PairVerdict) -> bool:
+        """Return whether a record about two kernels is meant."""
+        return any(self.passes(decision) for decision in verdict.decisions)
+
+
+def reason_of(decision: FusionDecision) -> str:
+    """Return the words that a record is counted under: those of `DecisionLog.by_reason`."""
+    return decision.reason_words or decision.reason
+
+
+def joined_with(log: DecisionLog | None, module: HloModule) -> DecisionLog | None:
+    """Return the decisions joined with the module, where they are not yet; None for none."""
+    if log is None or all(decision.join is not None for decision in log.decisions):
+        return log
+    return join_decisions(log, module)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What the compiler wrote down about the kernels of a module, if it did.
+
+    Attributes:
+        module: The module.
+        log: The decisions, joined with it; None where there are none.
+        pairs: The verdicts on pairs of kernels; None where there are no decisions.
+    """
+
+    module: HloModule
+    log: DecisionLog | None
+    pairs: PairVerdicts | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        pairs = PairVerdicts(self.module, self.log) if self.log is not None else None
+        object.__setattr__(self, "pairs", pairs)
+
+    def explain(self, first: str, second: str) -> Explanation:
+        """Explain why two ops are not one kernel.
+
+        Raises:
+            HloLookupError: There is no op of such a name.
+        """
+        return why_not_fused(self.module, first, second, self.log)
+
+    def about(self, instruction: HloInstruction) -> list[FusionDecision]:
+        """Return the records about an op, by its final name, or by the name it had in a body."""
+        if self.log is None or self.pairs is None:
+            return []
+        if instruction.parent.is_fusion_computation:
+            return [d for d in self.log.decisions if instruction.name in (d.producer, *d.consumers)]
+        names = [member.name for member in pair_members(instruction)]
+        return self.pairs.about(names)
+
+
+def told_first(decision: FusionDecision) -> tuple[bool, bool, int]:
+    """Order records for reading: refusals, those with words, the last looks."""
+    refused = decision.verdict in (Verdict.REFUSED, Verdict.INELIGIBLE)
+    return (not refused, not decision.reason_words, -decision.step)
+
+
+def joined_words(decision: FusionDecision) -> str:
+    """Return how surely a record was found in the final module, in a word."""
+    return (decision.join.exactness if decision.join else Exactness.NOT_JOINED).value
