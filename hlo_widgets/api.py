@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hlo_widgets import tables
 from hlo_widgets.analysis import why
 from hlo_widgets.analysis.decisions import DecisionLog, read_decisions
 from hlo_widgets.analysis.why import Explanation
-from hlo_widgets.compiler import CompilationResult, compile_for
+from hlo_widgets.compiler import CompilationResult
 from hlo_widgets.drawing import render_dot
 from hlo_widgets.errors import HloLookupError, NotCompilableError
 from hlo_widgets.graph import ViewState, build_graph, graph_to_dot
@@ -20,11 +20,22 @@ from hlo_widgets.hlo import HloModule, parse_hlo_module, read_hlo
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hlo_widgets.widgets import Explorer
+    from hlo_widgets.widgets import Compiled, Explorer
 
-__all__ = ["as_module", "cost_table", "explore", "render_svg", "to_dot", "why_not_fused"]
+__all__ = [
+    "as_module",
+    "cost_table",
+    "explore",
+    "explore_call",
+    "render_svg",
+    "to_dot",
+    "why_not_fused",
+]
 
 DEFAULT_TARGET = "v6e"
+
+# The arguments of `compile_for` that `explore` hands on.
+_COMPILE_OPTIONS = ("explain", "refresh", "mesh", "in_shardings", "out_shardings")
 
 
 def explore(
@@ -40,6 +51,9 @@ def explore(
 ) -> Explorer:
     """Show a compiled program as a graph, a table and details, linked.
 
+    Of a function there are controls above the graph that compile it again, for another target, with
+    other shapes, flags or static arguments.
+
     Args:
         x: A module, a `CompilationResult`, the path of a file, HLO text, or a function.
         *args: Arguments of the function, arrays or specs; it is compiled, never run.
@@ -52,7 +66,8 @@ def explore(
         decisions: What the compiler wrote down about fusion: a `DecisionLog`, or what
             `read_decisions` reads. None takes what came with a `CompilationResult` that was made
             with `explain=True`.
-        **kwargs: Keyword arguments of the function.
+        **kwargs: Keyword arguments of the function; of `compile_for` those called `explain`,
+            `refresh`, `mesh`, `in_shardings` and `out_shardings`.
 
     Raises:
         NotCompilableError: `x` is none of these, or was compiled for another target.
@@ -63,18 +78,60 @@ def explore(
     """
     from hlo_widgets.widgets import Explorer, Shown
 
+    view: Any = {"expanded": expanded, "color_by": color_by, "node_limit": node_limit}
+    compiled = None
     if callable(x) and not isinstance(x, HloModule):
-        x = compile_for(x, *args, target=target or DEFAULT_TARGET, flags=flags, **kwargs)
+        options = {name: kwargs.pop(name) for name in _COMPILE_OPTIONS if name in kwargs}
+        compiled = _compile_call(x, args, kwargs, target=target, flags=flags, **options)
+        shown = compiled.shown
     elif args or kwargs:
         raise NotCompilableError("arguments were given, but the first one is not a function")
-    if isinstance(x, CompilationResult):
+    elif isinstance(x, CompilationResult):
         _check_target(x, target)
         shown = Shown.of_result(x)
     else:
         shown = Shown.of_module(as_module(x), target)
     if decisions is not None:
         shown = shown.with_decisions(_as_log(decisions))
-    return Explorer(shown, expanded=expanded, color_by=color_by, node_limit=node_limit)
+    return Explorer(shown, compiled=compiled, **view)
+
+
+def explore_call(
+    fun: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], **options: Any
+) -> Explorer:
+    """Compile `fun(*args, **kwargs)` and show it, with controls that compile it again.
+
+    Args:
+        fun: The function.
+        args: Its positional arguments.
+        kwargs: Its keyword arguments, whatever they are called.
+        **options: `target`, `flags` and `explain`, as `compile_for` takes them.
+
+    Raises:
+        CompileError: The compiler refused the function.
+        Exception: As `compile_for`.
+    """
+    from hlo_widgets.widgets import Explorer
+
+    compiled = _compile_call(fun, args, kwargs, **options)
+    return Explorer(compiled.shown, compiled=compiled)
+
+
+def _compile_call(
+    fun: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    *,
+    target: str | None = None,
+    flags: Mapping[str, Any] | None = None,
+    refresh: bool = False,
+    **options: Any,
+) -> Compiled:
+    from hlo_widgets.widgets import Source, Variant, compile_variant
+
+    source = Source(fun, **options)
+    variant = Variant.of_call(source, args, kwargs, target or DEFAULT_TARGET, flags)
+    return compile_variant(variant, refresh=refresh)
 
 
 def cost_table(x: Any, target: str | None = None) -> pd.DataFrame:

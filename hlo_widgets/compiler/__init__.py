@@ -13,6 +13,7 @@ from __future__ import annotations
 from hlo_widgets.compiler.availability import Availability
 from hlo_widgets.compiler.call_arguments import Argument, ArgumentKind, CallArguments
 from hlo_widgets.compiler.compile import compile_call, compile_for
+from hlo_widgets.compiler.flags import plain_flags
 from hlo_widgets.compiler.flag_list import CompilerFlag, list_flags
 from hlo_widgets.compiler.pool import shut_down
 from hlo_widgets.compiler.progress import Phase, reporting
@@ -41,6 +42,7 @@ __all__ = [
     "list_flags",
     "list_targets",
     "newest",
+    "plain_flags",
     "reporting",
     "settings",
     "shut_down",

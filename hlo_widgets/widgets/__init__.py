@@ -4,9 +4,15 @@
 top, and below them the parts, one in a tab each (`part` says what a part is; `cost_part` is the
 first). `shown` is what they all show. `navigator`, `picture`, `describe`, `summary` and `static`
 hold what they show, without widgets.
+
+What was made from a function can be compiled again: `variant` is what is compiled, `recompiler`
+compiles it in a thread, `controls` (their front end is `controls_view`) change it, and `history`
+keeps what there was. `kernel_loop` brings what a thread made to where messages are handled.
 """
 
 from hlo_widgets.widgets.explorer import Explorer
+from hlo_widgets.widgets.recompiler import Compiled, compile_variant
 from hlo_widgets.widgets.shown import Shown
+from hlo_widgets.widgets.variant import Source, Variant
 
-__all__ = ["Explorer", "Shown"]
+__all__ = ["Compiled", "Explorer", "Shown", "Source", "Variant", "compile_variant"]

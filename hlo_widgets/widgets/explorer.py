@@ -29,6 +29,8 @@ from hlo_widgets.widgets.navigator import Navigator
 from hlo_widgets.widgets.part import Tabs
 from hlo_widgets.widgets.picture import picture_of
 from hlo_widgets.widgets.plain import plain, plain_text
+from hlo_widgets.widgets.recompiler import Compiled
+from hlo_widgets.widgets.recompiling import Recompiling
 from hlo_widgets.widgets.search import matching
 from hlo_widgets.widgets.shown import Shown
 from hlo_widgets.widgets.static import static_html
@@ -47,11 +49,13 @@ LONGEST_HOVER = 4_000
 """Characters of an instruction shown on hover; arbitrary, about what a screen holds."""
 
 
-class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types for its base
+class Explorer(Recompiling):
     """A module as a graph whose fusions open by a click, its cost table and details of one op.
 
     Args:
         shown: What to show.
+        compiled: How it was compiled from a function; with it there are controls that compile that
+            again.
         expanded: Names (or ids) of the instructions that are open at the start.
         color_by: "kind", "cycles" or "memory".
         node_limit: The most nodes in one view; a larger program is shown in part.
@@ -74,6 +78,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self,
         shown: Shown,
         *,
+        compiled: Compiled | None = None,
         expanded: Iterable[str] = (),
         color_by: str = "kind",
         node_limit: int = DEFAULT_NODE_LIMIT,
@@ -95,7 +100,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         # Where the page is too narrow for both, the details go below the graph.
         wrap = {"flex_flow": "row wrap"}
         top = ipywidgets.HBox([self._graph, self._detail], layout=gap | wrap)
-        super().__init__([top, self._tabs.widget], layout=gap)
+        super().__init__(compiled, [top, self._tabs.widget], layout=gap)
+        self._tell_target(shown)
         self._listen()
 
     def _listen(self) -> None:
@@ -189,7 +195,9 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         Raises:
             DrawingError: It cannot be laid out; what was shown stays.
         """
-        shown = Shown.of_result(result)
+        self._show_other(Shown.of_result(result))
+
+    def _show_other(self, shown: Shown) -> None:
         pairs = shown.verdicts.pairs
         navigator = Navigator(shown.module, self._fresh_view(), shown.platform, pairs)
         navigator.return_to(self.view)
@@ -201,6 +209,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         kept = navigator.instruction(selected) if selected else None
         self.selected = selected if kept is not None else ""
         self._mark_selected()
+        self._tell_target(shown)
 
     def _fresh_view(self) -> ViewState:
         """Return the view's options without what they have to do with this module."""

@@ -1,0 +1,198 @@
+// The controls above a graph: what is compiled, how far that is, and what was compiled before.
+//
+// Model traits read: variant, targets, status, history. Messages sent: {type: "argument", index,
+// text}, {type: "flag", name, text}, {type: "target", text}, {type: "show", number}, and {type:
+// "cancel" | "retry" | "show" | "list flags"}; each with a serial, which comes back in `variant`.
+// Received: {type: "flags" | "no flags"}.
+
+const TICK_MS = 100;
+const LOST = "The kernel that made this is gone: run the cell again.";
+
+let controlViews = 0;
+
+class ControlsView {
+  constructor(model, el) {
+    this.model = model;
+    this.el = el;
+    this.view = `${Date.now()}-${++controlViews}`; // of all views of this model, in other tabs too
+    this.serial = 0;
+    this.redraws = 0;
+    const send = (message) => this.send(message);
+    this.panels = {
+      arguments: new ArgumentsPanel(send),
+      flags: new FlagsPanel(send),
+      history: new HistoryPanel(send),
+    };
+    this.#build();
+    this.#listen();
+    this.applyTheme();
+    this.showTargets();
+    this.showVariant();
+    this.showHistory();
+    this.showStatus();
+    this.openPanel("arguments");
+  }
+
+  #build() {
+    this.kind = element("select", "hw-target");
+    this.kind.setAttribute("aria-label", "Target");
+    this.chips = element("input", "hw-text", { type: "text", size: 5, placeholder: "1 chip", spellcheck: false });
+    this.chips.title = "How many chips, such as 4x4; empty for one";
+    this.chips.setAttribute("aria-label", "Chips");
+    this.tabs = Object.fromEntries(Object.keys(this.panels).map((name) => [name, this.#tab(name)]));
+    this.phase = element("span", "hw-phase", {});
+    this.phase.setAttribute("role", "status");
+    this.clock = element("span", "hw-clock");
+    this.cancel = element("button", "", { type: "button", textContent: "Cancel" });
+    this.again = element("button", "", { type: "button", textContent: "Compile again" });
+    this.back = element("button", "", { type: "button", textContent: "Back to what is shown" });
+    const outcome = element("span", "hw-outcome", {}, this.phase, this.clock, this.cancel, this.again, this.back);
+    const target = element("label", "hw-field", {}, "Target", this.kind);
+    this.bar = element("div", "hw-controls-bar", {}, target, this.chips, ...Object.values(this.tabs), outcome);
+    this.wrongTarget = problemLine();
+    this.failure = element("pre", "hw-failure", { hidden: true, tabIndex: 0 });
+    this.failure.setAttribute("aria-label", "What went wrong");
+    const panels = Object.values(this.panels).map((panel) => panel.element);
+    this.panel = element("div", "hw-panel", {}, ...panels);
+    this.root = element("div", "hw-controls", {}, this.bar, this.wrongTarget, this.failure, this.panel);
+    this.root.dataset.lmSuppressShortcuts = "true";
+    this.root.setAttribute("role", "region");
+    this.root.setAttribute("aria-label", "What is compiled");
+    this.el.append(this.root);
+  }
+
+  #tab(name) {
+    const tab = element("button", "hw-tab", { type: "button" });
+    tab.addEventListener("click", () => this.openPanel(this.opened === name ? null : name));
+    return tab;
+  }
+
+  #listen() {
+    this.kind.addEventListener("change", () => {
+      this.chips.value = "";
+      this.#sendTarget();
+    });
+    onEdited(this.chips, () => this.#sendTarget());
+    this.cancel.addEventListener("click", () => this.send({ type: "cancel" }));
+    this.again.addEventListener("click", () => this.send({ type: "retry" }));
+    this.back.addEventListener("click", () => this.send({ type: "show", number: null }));
+    const changes = {
+      "change:variant": () => this.showVariant(),
+      "change:targets": () => this.showTargets(),
+      "change:status": () => this.showStatus(),
+      "change:history": () => this.showHistory(),
+      "msg:custom": (message) => this.panels.flags.receive(message),
+    };
+    for (const [event, action] of Object.entries(changes)) this.model.on(event, action);
+    const stopTheme = watchTheme(() => this.applyTheme());
+    this.end = () => {
+      stopTheme();
+      clearInterval(this.ticking);
+      for (const [event, action] of Object.entries(changes)) this.model.off(event, action);
+    };
+  }
+
+  send(message) {
+    this.serial += 1;
+    try {
+      this.model.send({ ...message, serial: `${this.view}:${this.serial}` });
+    } catch {
+      showProblem(this.wrongTarget, LOST);
+    }
+  }
+
+  #sendTarget() {
+    const chips = this.chips.value.trim().replace(/^:/, "");
+    this.send({ type: "target", text: chips ? `${this.kind.value}:${chips}` : this.kind.value });
+  }
+
+  applyTheme() {
+    this.root.dataset.theme = isDark(this.el) ? "dark" : "light";
+  }
+
+  openPanel(name) {
+    this.opened = name;
+    for (const [other, panel] of Object.entries(this.panels)) {
+      panel.element.hidden = other !== name;
+      this.tabs[other].setAttribute("aria-expanded", String(other === name));
+    }
+    this.panel.hidden = name === null;
+    if (name === "flags") this.panels.flags.open();
+  }
+
+  showTargets() {
+    const options = this.model.get("targets").map(({ name, kind, why_not }) => {
+      const text = why_not ? `${name} (not installed)` : name;
+      return element("option", "", { value: name, textContent: text, title: why_not || kind, disabled: Boolean(why_not) });
+    });
+    this.kind.replaceChildren(...options);
+    this.showVariant();
+  }
+
+  showVariant() {
+    const variant = this.model.get("variant");
+    if (!variant?.arguments) return;
+    const [view, serial] = (variant.seen || ":").split(":");
+    // What the kernel had before it saw the last change would undo that on the page.
+    if (view === this.view && Number(serial) < this.serial) return;
+    const [kind, chips] = variant.target.split(":");
+    update(this.kind, "value", kind);
+    fill(this.chips, chips ?? "");
+    showProblem(this.wrongTarget, variant.problems.target);
+    this.panels.arguments.show(variant);
+    this.panels.flags.show(variant);
+    if (this.opened === "flags") this.panels.flags.open();
+    this.#labelTabs();
+  }
+
+  showHistory() {
+    this.panels.history.show(this.model.get("history"));
+    this.#labelTabs();
+  }
+
+  #labelTabs() {
+    const variant = this.model.get("variant");
+    const counts = {
+      arguments: variant?.arguments?.length ?? 0,
+      flags: Object.keys(variant?.flags ?? {}).length,
+      history: this.model.get("history")?.rows?.length ?? 0,
+    };
+    const words = { arguments: "Arguments", flags: "Flags", history: "History" };
+    for (const [name, tab] of Object.entries(this.tabs)) update(tab, "textContent", `${words[name]} ${counts[name]}`);
+  }
+
+  showStatus() {
+    const { state = "ready", phase = "", text = "", is_stale: isStale = false } = this.model.get("status");
+    const isWorking = state === "working";
+    this.root.dataset.state = state;
+    this.root.dataset.redraws = String(++this.redraws);
+    const said = { ready: text, working: `${phase}…`, failed: "did not compile: the picture is stale", off: text };
+    update(this.phase, "textContent", said[state]);
+    this.phase.title = said[state];
+    this.cancel.hidden = !isWorking;
+    this.again.hidden = isWorking || !isStale;
+    this.back.hidden = isWorking || !isStale;
+    update(this.failure, "textContent", state === "failed" ? text : "");
+    this.failure.hidden = state !== "failed";
+    this.#tick(isWorking);
+  }
+
+  #tick(isWorking) {
+    if (isWorking === Boolean(this.ticking)) return;
+    clearInterval(this.ticking);
+    this.ticking = null;
+    this.clock.textContent = "";
+    if (!isWorking) return;
+    const start = performance.now();
+    const say = () => (this.clock.textContent = `${((performance.now() - start) / 1000).toFixed(1)} s`);
+    say();
+    this.ticking = setInterval(say, TICK_MS);
+  }
+}
+
+function render({ model, el }) {
+  const view = new ControlsView(model, el);
+  return () => view.end();
+}
+
+export default { render };

@@ -1,0 +1,150 @@
+// The arguments: a text for each, and for each dimension of an array a slider.
+
+const FEW = 8; // so many show their sliders at once; of more, one opens them where they are wanted
+const WIDEST_STEP = 16; // a slider goes from a sixteenth of the size to sixteen times it
+
+/** The sizes that a slider offers around one: powers of two, and multiples of its quarter. */
+function sizesAround(size) {
+  const base = Math.max(size, 1);
+  const sizes = new Set([size]);
+  for (let power = 1; power <= base * WIDEST_STEP; power *= 2) if (power >= base / WIDEST_STEP) sizes.add(power);
+  for (const quarters of [1, 2, 3, 5, 6, 7, 8, 12, 16]) if ((base * quarters) % 4 === 0) sizes.add((base * quarters) / 4);
+  return [...sizes].sort((a, b) => a - b);
+}
+
+/** A slider of one dimension. It tells what it passes over, and what it is let go at. */
+class DimensionSlider {
+  constructor(label, onPass, onChoose) {
+    this.range = element("input", "", { type: "range", min: 0, step: 1 });
+    this.range.setAttribute("aria-label", label);
+    this.number = element("span", "hw-size");
+    this.element = element("label", "hw-dimension", { title: label }, this.number, this.range);
+    this.range.addEventListener("input", () => {
+      this.#say();
+      onPass(this.size);
+    });
+    this.range.addEventListener("change", () => onChoose(this.size));
+    this.sizes = [];
+  }
+
+  get size() {
+    return this.sizes[Number(this.range.value)];
+  }
+
+  /** Stand at a size. The sizes offered stay while it is one of them, so that a slider can go back. */
+  show(size) {
+    if (!this.sizes.includes(size)) {
+      this.sizes = sizesAround(size);
+      this.range.max = this.sizes.length - 1;
+    }
+    update(this.range, "value", String(this.sizes.indexOf(size)));
+    this.#say();
+  }
+
+  #say() {
+    update(this.number, "textContent", String(this.size));
+    this.range.setAttribute("aria-valuetext", String(this.size));
+  }
+}
+
+/** One argument. */
+class ArgumentRow {
+  constructor(index, label, kind, isOpen, send) {
+    this.send = (text) => send({ type: "argument", index, text });
+    this.kind = kind;
+    this.label = label;
+    this.isOpen = isOpen;
+    this.sliders = [];
+    this.dimensions = [];
+    this.field = element("input", "hw-text", { type: "text", spellcheck: false, disabled: kind === "fixed" });
+    this.field.setAttribute("aria-label", label);
+    onEdited(this.field, (text) => this.send(text));
+    this.wrong = problemLine();
+    this.name = element("span", "hw-label", { textContent: label, title: label });
+    this.opener = element("button", "hw-opener", { type: "button", title: "Sliders", hidden: isOpen });
+    this.opener.addEventListener("click", () => {
+      this.isOpen = !this.isOpen;
+      this.#showSliders();
+    });
+    this.tray = element("span", "hw-sliders");
+    this.element = element("div", "hw-argument", {}, this.name, this.field, this.opener, this.tray, this.wrong);
+    this.element.dataset.label = label;
+  }
+
+  show(text, dimensions, problem) {
+    fill(this.field, text);
+    this.field.size = Math.min(Math.max(this.field.value.length + 1, 14), 40);
+    this.dimensions = dimensions;
+    this.#showSliders();
+    showProblem(this.wrong, problem);
+    update(this.field, "ariaInvalid", String(Boolean(problem)));
+  }
+
+  #showSliders() {
+    update(this.opener, "textContent", this.isOpen ? "▾" : "▸");
+    this.opener.setAttribute("aria-expanded", String(this.isOpen));
+    this.opener.style.visibility = this.dimensions.length ? "" : "hidden";
+    const count = this.isOpen ? this.dimensions.length : 0;
+    while (this.sliders.length > count) this.sliders.pop().element.remove();
+    while (this.sliders.length < count) {
+      const slider = new DimensionSlider(
+        `${this.label}, dimension ${this.sliders.length}`,
+        () => this.#preview(),
+        () => this.send(this.#written()),
+      );
+      this.sliders.push(slider);
+      this.tray.append(slider.element);
+    }
+    this.sliders.forEach((slider, n) => slider.show(this.dimensions[n]));
+  }
+
+  #preview() {
+    this.field.value = this.#written();
+  }
+
+  #written() {
+    const type = this.field.value.split("[")[0];
+    return `${type}[${this.sliders.map((slider) => slider.size).join(",")}]`;
+  }
+}
+
+/** All arguments. */
+class ArgumentsPanel {
+  constructor(send) {
+    this.send = send;
+    this.rows = [];
+    this.signature = "";
+    this.search = element("input", "hw-search", { type: "search", placeholder: "Find an argument" });
+    this.search.setAttribute("aria-label", "Find an argument");
+    this.search.addEventListener("input", () => this.#filter());
+    this.count = element("span", "hw-dim");
+    this.head = element("div", "hw-panel-head", {}, this.search, this.count);
+    this.list = element("div", "hw-list");
+    this.element = element("div", "hw-arguments", {}, this.head, this.list);
+  }
+
+  show({ arguments: found, problems }) {
+    const signature = JSON.stringify(found.map(([label, kind]) => [label, kind]));
+    if (signature !== this.signature) {
+      this.signature = signature;
+      const isOpen = found.length <= FEW;
+      this.rows = found.map(([label, kind], n) => new ArgumentRow(n, label, kind, isOpen, this.send));
+      this.list.replaceChildren(...this.rows.map((row) => row.element));
+      this.head.hidden = isOpen;
+      this.#filter();
+    }
+    found.forEach(([, , text, dimensions], n) => this.rows[n].show(text, dimensions, problems[`argument ${n}`]));
+    if (!found.length) this.list.textContent = "The function has no arguments.";
+  }
+
+  #filter() {
+    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const row of this.rows) {
+      const text = `${row.label} ${row.field.value}`.toLowerCase();
+      row.element.hidden = !words.every((word) => text.includes(word));
+      shown += !row.element.hidden;
+    }
+    this.count.textContent = `${shown.toLocaleString()} of ${this.rows.length.toLocaleString()} arguments`;
+  }
+}
