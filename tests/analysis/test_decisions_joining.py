@@ -6,8 +6,8 @@ import pytest
 
 from hlo_widgets.analysis.decisions import Exactness, join_decisions, read_decisions
 from hlo_widgets.analysis.decisions.log import DecisionLog
-from hlo_widgets.analysis.decisions.record import FusionDecision, Verdict
 from hlo_widgets.analysis.decisions.passes import PassChain, read_pass_chain
+from hlo_widgets.analysis.decisions.record import FusionDecision, Verdict
 from hlo_widgets.analysis.decisions.renames import compare_passes
 from hlo_widgets.hlo import parse_hlo_module
 from tests.analysis.dumps import DATA, decisions_of, dump_folder, file_of, module_of
@@ -103,10 +103,75 @@ def test_a_rename_that_leaves_no_choice_is_certain():
     assert (step.likely, step.merged, step.made, step.gone) == ({}, {}, (), ())
 
 
-def test_twins_that_are_renamed_are_paired_by_order_alone():
-    step = compare(BEFORE.replace("%a", "%c").replace("%b ", "%d ").replace("%b)", "%d)"))
-    assert step.renames == {}
-    assert step.likely == {"a": "c", "b": "d"}
+def renamed_twins(text):
+    return text.replace("%a", "%c").replace("%b ", "%d ").replace("%b)", "%d)")
+
+
+def test_twins_that_are_renamed_are_told_apart_by_who_reads_them():
+    step = compare(renamed_twins(BEFORE))
+    assert (step.renames, step.likely) == ({"a": "c", "b": "d"}, {})
+
+
+def test_twins_that_nobody_reads_are_paired_by_order_alone():
+    before = BEFORE.replace("tuple(%fusion.1, %a, %b)", "tuple(%fusion.1, %x, %x)")
+    step = compare_passes(parse_hlo_module(before), parse_hlo_module(renamed_twins(before)))
+    assert (step.renames, step.likely) == ({}, {"a": "c", "b": "d"})
+
+
+def test_names_that_are_only_numbered_anew_are_certain():
+    before = BEFORE.replace("tuple(%fusion.1, %a, %b)", "tuple(%fusion.1, %x, %x)")
+    after = before.replace("%a ", "%a.0 ").replace("%b ", "%b.0 ")
+    step = compare_passes(parse_hlo_module(before), parse_hlo_module(after))
+    assert (step.renames, step.likely) == ({"a": "a.0", "b": "b.0"}, {})
+
+
+def test_a_bitcast_that_is_made_anew_without_its_name_is_a_rename():
+    bitcast = BEFORE.replace("%a = f32[4] cosine", "%a = f32[4] bitcast")
+    after = bitcast.replace("%a", "%bitcast.9").replace(', metadata={op_name="cos"}', "", 1)
+    step = compare_passes(parse_hlo_module(bitcast), parse_hlo_module(after))
+    assert (step.renames, step.likely) == ({"a": "bitcast.9"}, {})
+
+
+LAYERS = """HloModule m
+%wave (p: f32[4]) -> f32[4] {
+  %p = f32[4] parameter(0)
+  ROOT %s = f32[4] sine(%p), metadata={op_name="sin"}
+}
+ENTRY %e (x: f32[4], y: f32[4]) -> (f32[4], f32[4], f32[4], f32[4]) {
+  %x = f32[4] parameter(0)
+  %y = f32[4] parameter(1)
+  %wave.1 = f32[4] fusion(%x), kind=kLoop, calls=%wave
+  %wave.2 = f32[4] fusion(%y), kind=kLoop, calls=%wave
+  %a = f32[4] cosine(%wave.1), metadata={op_name="cos"}
+  %b = f32[4] cosine(%wave.2), metadata={op_name="cos"}
+  ROOT %t = (f32[4], f32[4], f32[4], f32[4]) tuple(%wave.1, %wave.2, %a, %b)
+}
+"""
+MERGED_LAYERS = """HloModule m
+%both (p: f32[4]) -> (f32[4], f32[4]) {
+  %p = f32[4] parameter(0)
+  %s = f32[4] sine(%p), metadata={op_name="sin"}
+  %c = f32[4] cosine(%s), metadata={op_name="cos"}
+  ROOT %t = (f32[4], f32[4]) tuple(%s, %c)
+}
+ENTRY %e (x: f32[4], y: f32[4]) -> (f32[4], f32[4], f32[4], f32[4]) {
+  %x = f32[4] parameter(0)
+  %y = f32[4] parameter(1)
+  %second = (f32[4], f32[4]) fusion(%y), kind=kLoop, calls=%both
+  %first = (f32[4], f32[4]) fusion(%x), kind=kLoop, calls=%both
+  %g = f32[4] get-tuple-element(%first), index=0
+  %h = f32[4] get-tuple-element(%first), index=1
+  %i = f32[4] get-tuple-element(%second), index=0
+  %j = f32[4] get-tuple-element(%second), index=1
+  ROOT %t = (f32[4], f32[4], f32[4], f32[4]) tuple(%g, %i, %h, %j)
+}
+"""
+
+
+def test_layers_that_are_alike_are_told_apart_by_what_they_read():
+    step = compare_passes(parse_hlo_module(LAYERS), parse_hlo_module(MERGED_LAYERS))
+    assert step.merged == {"wave.1": "first", "wave.2": "second", "a": "first", "b": "second"}
+    assert step.likely == {}
 
 
 def test_a_merge_that_leaves_no_choice_is_certain_and_one_of_twins_is_likely():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from hlo_widgets.hlo import HloInstruction, HloModule
@@ -78,8 +78,12 @@ def compare_passes(
         for n, i in new.items()
         if i.opcode == "fusion"
     }
-    merged, perhaps = _merged(gone, added)
-    return PassStep(number, name, renames, merged, likely | perhaps, tuple(made), tuple(gone))
+    merged, perhaps = _merged(gone, added, new, renames | likely)
+    # Where a neighbour went tells where an op went that others look like.
+    more, perhaps = _merged(gone, added, new, renames | likely | merged)
+    merged = more | merged
+    likely |= {n: home for n, home in perhaps.items() if n not in merged}
+    return PassStep(number, name, renames, merged, likely, tuple(made), tuple(gone))
 
 
 def _running(module: HloModule) -> Iterator[HloInstruction]:
@@ -89,36 +93,70 @@ def _running(module: HloModule) -> Iterator[HloInstruction]:
 
 
 _Signature = tuple[object, ...]
+_TOLD_BY_SHAPE = ("bitcast", "copy", "reshape", "tuple")
 
 
 def _certain(
     gone: Mapping[str, HloInstruction], made: Mapping[str, HloInstruction]
 ) -> dict[str, str]:
-    """Pair ops that compute the same from the same operands, each of which only one other does."""
-    renames: dict[str, str] = {}
-    # A renamed op can make its user's operands known, so that once more is worth a try. Arbitrary.
+    """Pair ops that compute the same in the same place, where each is alone in that.
+
+    The place is what an op reads, or who reads it. A pass that numbers the names anew tells by the
+    name.
+    """
+    renames = {
+        name: f"{name}.0"
+        for name, op in gone.items()
+        if f"{name}.0" in made and _signature(op) == _signature(made[f"{name}.0"])
+    }
+    # A renamed op can make its neighbours' places known, so that once more is worth a try.
+    # Arbitrary.
     for _ in range(8):
-        old = _by_signature(gone, renames, set(renames))
-        new = _by_signature(made, {}, set(renames.values()))
-        found = {
-            names[0]: new[signature][0]
-            for signature, names in old.items()
-            if len(names) == 1 and len(new.get(signature, ())) == 1
-        }
+        found: dict[str, str] = {}
+        for place in (_operands, _readers):
+            known = renames | found
+            old = _by_signature(gone, place, known, set(known))
+            new = _by_signature(made, place, {}, set(known.values()))
+            found |= {
+                names[0]: new[signature][0]
+                for signature, names in old.items()
+                if len(names) == 1 and len(new.get(signature, ())) == 1
+            }
         if not found:
             break
         renames |= found
     return renames
 
 
+_Place = Callable[[HloInstruction, Mapping[str, str]], tuple[object, ...] | None]
+
+
+def _operands(op: HloInstruction, renames: Mapping[str, str]) -> tuple[object, ...]:
+    return tuple(renames.get(o.name, o.name) for o in op.operands)
+
+
+def _readers(op: HloInstruction, renames: Mapping[str, str]) -> tuple[object, ...] | None:
+    places = [
+        (renames.get(user.name, user.name), position)
+        for user in op.users
+        for position, operand in enumerate(user.operands)
+        if operand is op
+    ]
+    # What nobody reads has no place, or is the result.
+    return ("read by", *sorted(places)) if places else None
+
+
 def _by_signature(
-    ops: Mapping[str, HloInstruction], renames: Mapping[str, str], done: set[str]
+    ops: Mapping[str, HloInstruction], place: _Place, renames: Mapping[str, str], done: set[str]
 ) -> dict[_Signature, list[str]]:
     names: dict[_Signature, list[str]] = defaultdict(list)
     for name, op in ops.items():
-        if name not in done:
-            operands = tuple(renames.get(o.name, o.name) for o in op.operands)
-            names[(*_signature(op), operands)].append(name)
+        where = None if name in done else place(op, renames)
+        if where is not None:
+            # A late pass makes bitcasts anew without the name that JAX gave; what they compute is
+            # told by shape and operand all the same.
+            signature = _signature(op)[:2] if op.opcode in _TOLD_BY_SHAPE else _signature(op)
+            names[(*signature, where)].append(name)
     return names
 
 
@@ -147,22 +185,65 @@ _Content = Counter[tuple[str, str, str]]
 
 
 def _merged(
-    gone: Mapping[str, HloInstruction], added: Mapping[str, _Content]
+    gone: Mapping[str, HloInstruction],
+    added: Mapping[str, _Content],
+    new: Mapping[str, HloInstruction],
+    renames: Mapping[str, str],
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Find, for ops that are gone, the one fusion to which all that they computed was added.
 
+    Where layers of a network are alike several fusions hold the same: then the one that reads what
+    the op read, and is read by who read the op.
+
     Returns:
-        Those that nothing else gone looks like, and those that are several alike.
+        Those that nothing else gone could be mistaken for, and those that are several alike.
     """
     contents = {name: _content(op) for name, op in gone.items()}
-    certain: dict[str, str] = {}
-    likely: dict[str, str] = {}
+    homes: dict[str, str] = {}
     for name, content in contents.items():
-        homes = [host for host, inside in added.items() if content and content <= inside]
-        if len(homes) == 1:
-            alike = sum(other == content for other in contents.values())
-            (certain if alike == 1 else likely)[name] = homes[0]
-    return certain, likely
+        holding = [host for host, inside in added.items() if content and content <= inside]
+        fitting = [h for h in holding if _fits(gone[name], new[h], new, renames)]
+        found = fitting if len(fitting) == 1 else holding
+        if len(found) == 1:
+            homes[name] = found[0]
+    # Of several alike, each must have a home of its own.
+    certain = {
+        name: home
+        for name, home in homes.items()
+        if all(
+            homes.get(n, home) != home
+            for n, other in contents.items()
+            if n != name and other == contents[name]
+        )
+    }
+    return certain, {name: home for name, home in homes.items() if name not in certain}
+
+
+def _fits(
+    op: HloInstruction,
+    host: HloInstruction,
+    new: Mapping[str, HloInstruction],
+    renames: Mapping[str, str],
+) -> bool:
+    """Return whether a fusion stands between the same ops as one that is gone did."""
+    read = {renames.get(o.name, o.name) for o in op.operands}
+    inputs = {o.name for o in host.operands}
+    if any(name in new and name != host.name and name not in inputs for name in read):
+        return False
+    readers = {renames.get(u.name, u.name) for u in op.users}
+    return all(name == host.name or host.name in _reads(new[name]) for name in readers & set(new))
+
+
+def _reads(op: HloInstruction) -> set[str]:
+    """Return what an op reads, by name, also as a part of a tuple."""
+    names: set[str] = set()
+    waiting = list(op.operands)
+    while waiting:
+        operand = waiting.pop()
+        names.add(operand.name)
+        if operand.opcode in ("get-tuple-element", "bitcast"):
+            waiting.extend(operand.operands)
+    return names
 
 
 def _content(op: HloInstruction) -> _Content:
