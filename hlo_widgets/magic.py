@@ -13,21 +13,23 @@ import functools
 import keyword
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 from hlo_widgets import api
-from hlo_widgets.compiler import compile_for, find_target
+from hlo_widgets.compiler import find_target
 from hlo_widgets.errors import HloWidgetsError
+
+if TYPE_CHECKING:
+    from hlo_widgets.widgets import Explorer
 
 __all__ = ["FusionMagics", "load_ipython_extension"]
 
 # The last call is evaluated with this in the place of its function; no user has a name like it.
 _COLLECT = "__hlo_fusion_collect__"
-_OWN_ARGUMENTS = ("fun", "target", "flags", "explain")  # the ones of compile_for
 
 # Modules whose frames can lie above the user's code; the second one parses the cell.
 _NOT_THE_USERS = ("hlo_widgets.", "IPython.core.compilerop")
@@ -47,6 +49,10 @@ def load_ipython_extension(ipython: Any) -> None:
 class FusionMagics(Magics):
     """The magics of this package."""
 
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self._explorers: dict[str, Explorer] = {}
+
     @magic_arguments()
     @argument("--target", default=api.DEFAULT_TARGET, help="what to compile for (default: v6e)")
     @argument(
@@ -55,6 +61,11 @@ class FusionMagics(Magics):
         default=[],
         metavar="NAME=VALUE",
         help="a compiler option, such as xla_jf_enable_multi_output_fusion=False; repeatable",
+    )
+    @argument(
+        "--explain",
+        action="store_true",
+        help="also ask the compiler why ops were fused or not; takes longer",
     )
     @argument("--name", help="also bind the explorer to this variable")
     @cell_magic
@@ -65,22 +76,36 @@ class FusionMagics(Magics):
         arguments are evaluated, and instead of being made the call is compiled. Arguments can be
         arrays or shapes such as `hw.spec("bf16[1024,512]")`.
         """
+        from hlo_widgets.widgets.progress_line import progress_line
+
         options = parse_argstring(self.hlo_fusion, line)
         if options.name is not None and not _is_variable(options.name):
             raise UsageError(f"--name {options.name}: not a name that a variable can have")
         flags = _flags(options.flag)
         try:
-            find_target(options.target)
-            fun, args, kwargs = self._run_down_to_the_call(line, cell)
-            fun, kwargs = _renamed(fun, kwargs)
-            result = compile_for(fun, *args, target=options.target, flags=flags, **kwargs)
-            explorer = api.explore(result)
+            target = find_target(options.target).name
+            call = self._run_down_to_the_call(line, cell)
+            with progress_line(self.shell, target):
+                explorer = api.explore_call(
+                    *call, target=target, flags=flags, explain=options.explain
+                )
         except Exception as error:
             self._show_from_the_cell_on(error)
             raise
+        self._close_the_last_one(explorer)
         if options.name is not None:
             self.shell.push({options.name: explorer})
         return explorer
+
+    def _close_the_last_one(self, explorer: Explorer) -> None:
+        """Close what an earlier run of the same cell has shown: it is off the page by now."""
+        cell_id = _cell_id(self.shell)
+        if cell_id is None:
+            return
+        earlier = self._explorers.get(cell_id)
+        self._explorers[cell_id] = explorer
+        if earlier is not None:
+            earlier.close()
 
     def _run_down_to_the_call(
         self, line: str, cell: str
@@ -135,6 +160,13 @@ class FusionMagics(Magics):
         return newest if newest.endswith(body) else f"%%hlo_fusion {line}\n{body}"
 
 
+def _cell_id(shell: Any) -> str | None:
+    """Return what the front end knows the running cell by; `None` where it does not say."""
+    kernel = getattr(shell, "kernel", None)
+    found = None if kernel is None else kernel.get_parent().get("metadata", {}).get("cellId")
+    return found if isinstance(found, str) else None
+
+
 def _is_variable(name: str) -> bool:
     return name.isidentifier() and not keyword.iskeyword(name)
 
@@ -158,20 +190,6 @@ def _flags(words: Iterable[str]) -> dict[str, str]:
             raise UsageError(f"--flag {word}: write it as NAME=VALUE")
         flags[name.strip()] = value.strip("\"'")
     return flags
-
-
-def _renamed(fun: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Give other names to keyword arguments that `compile_for` would take for its own."""
-    others = {f"{name}_": name for name in _OWN_ARGUMENTS if name in kwargs}
-    if not others:
-        return fun, kwargs
-
-    @functools.wraps(fun)
-    def renamed(*args: Any, **given: Any) -> Any:
-        return fun(*args, **{others.get(name, name): value for name, value in given.items()})
-
-    back = {name: other for other, name in others.items()}
-    return renamed, {back.get(name, name): value for name, value in kwargs.items()}
 
 
 def _from_the_cell_on(error: BaseException) -> TracebackType | None:
