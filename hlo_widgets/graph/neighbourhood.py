@@ -1,23 +1,33 @@
-"""Which nodes of a large computation a view of limited size shows."""
+"""Which nodes of something large a view of limited size shows."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
-from hlo_widgets.graph.folding import FoldedComputation
-from hlo_widgets.hlo import HloInstruction
+__all__ = ["BUSY_NEIGHBOURS", "Linked", "nearest"]
 
-__all__ = ["BUSY_NEIGHBOURS", "nearest"]
+NodeT = TypeVar("NodeT", bound=Hashable)
 
 BUSY_NEIGHBOURS = 16
 """A node with more neighbours than this is drawn but not walked through: it is near everything."""
 
 
-def nearest(
-    folded: FoldedComputation, seeds: Iterable[HloInstruction], limit: int
-) -> set[HloInstruction]:
-    """Return the at most `limit` instructions nearest to any of `seeds`, along the arrows.
+class Linked(Protocol[NodeT]):
+    """Nodes and what the arrows join, such as a `FoldedComputation`."""
+
+    @property
+    def drawn(self) -> Sequence[NodeT]:
+        """The nodes, in text order."""
+
+    @property
+    def neighbours(self) -> Mapping[NodeT, Sequence[NodeT]]:
+        """The nodes that an arrow joins to each node."""
+
+
+def nearest(folded: Linked[NodeT], seeds: Iterable[NodeT], limit: int) -> set[NodeT]:
+    """Return the at most `limit` nodes nearest to any of `seeds`, along the arrows.
 
     The seeds themselves come first, in their order. Nodes that no arrow joins to them come last, in
     text order, so that a view is only smaller than its limit when the computation is.

@@ -120,6 +120,17 @@ STYLES: dict[str, Style] = {
         ("#fdd49e", "#b5601f", "#000000"),
         ("#8c3b10", "#f0a06a", "#ffffff"),
     ),
+    "formed": Style(
+        "kernel formed so far", ("#b9d7f0", "#2f6ea5", "#0e2233"), ("#27567f", "#79b1e3", "#f2f8fc")
+    ),
+    "joined": Style(
+        "fused in this step", ("#ffd166", "#b5651d", "#2b1d02"), ("#8a5a00", "#ffc94d", "#fff8ea")
+    ),
+    "not_fused": Style(
+        "op that is not fused yet",
+        ("#ffffff", "#9e9e9e", "#000000"),
+        ("#33373b", "#8b9096", "#ffffff"),
+    ),
     "hbm": Style(
         "output in HBM or main memory",
         ("#d9e2ec", "#6b7d90", "#000000"),

@@ -91,7 +91,8 @@ def test_the_mlp_on_a_gpu_is_replayed_step_by_step():
     queue = replay.queue(1)
     assert queue.was_highest
     assert queue.entries[0].producer == "integer_pow.2.0"
-    assert queue.priority == pytest.approx(6.005)
+    assert queue.ranked.priority == pytest.approx(6.005)
+    assert queue.unclear == ""
     later = replay.queue(2)
     # The consumer is now the fusion that took the producer in.
     assert set(later.left) == {"integer_pow.2.0", "integer_pow.3.0"}

@@ -90,14 +90,16 @@ class QueueMoment:
         left: Producers that were queued at the fusion before and are not any more.
         was_highest: Whether the one taken had the highest priority; None where the record does not
             allow that check.
-        priority: The priority of the one taken; None where the queue does not hold it.
+        unclear: Why the record does not allow it; empty where it does.
+        ranked: The record that gave the one taken its priority; None where there is none.
     """
 
     entries: tuple[QueueEntry, ...]
     entered: tuple[str, ...]
     left: tuple[str, ...]
     was_highest: bool | None
-    priority: float | None
+    unclear: str = ""
+    ranked: FusionDecision | None = None
 
 
 # States of the queue are rebuilt from the nearest kept one: arbitrary, a millisecond between.
@@ -127,13 +129,23 @@ class QueueHistory:
         queue = self._before(self._fusions[number])
         old = dict(self._before(self._fusions[number - 1]).entries()) if number else {}
         now = queue.entries()
+        unclear = _unclear(queue, decision)
         return QueueMoment(
             _entries(now, old),
             tuple(name for name, _ in now if name not in old),
             tuple(name for name in old if name not in dict(now)),
-            _was_highest(queue, decision),
-            dict(now).get(decision.producer),
+            None if unclear else queue.is_highest(decision),
+            unclear,
+            self._ranked(number),
         )
+
+    def _ranked(self, number: int) -> FusionDecision | None:
+        """Return the last record before a fusion that ranked its producer."""
+        producer = self._decisions[self._fusions[number]].producer
+        for decision in reversed(self._decisions[: self._fusions[number]]):
+            if decision.producer == producer and decision.verdict is not Verdict.FUSED:
+                return decision if decision.verdict is Verdict.RANKED else None
+        return None
 
     def _before(self, position: int) -> _Queue:
         """Return the queue as it is once all decisions before a position are in it."""
@@ -163,11 +175,17 @@ def _entries(now: tuple[tuple[str, float], ...], old: dict[str, float]) -> tuple
     )
 
 
-def _was_highest(queue: _Queue, decision: FusionDecision) -> bool | None:
-    """Return whether a fusion takes the highest; None where the record leaves that out."""
-    goes_on = queue.current == decision.producer
-    unclear = goes_on or decision.consumer == decision.fusion_name
-    return None if unclear else queue.is_highest(decision)
+def _unclear(queue: _Queue, decision: FusionDecision) -> str:
+    """Return why the record does not tell whether a fusion takes the highest; "" where it does."""
+    if queue.current == decision.producer:
+        return "the record goes on with the same producer, into its next consumer"
+    if not queue.holds(decision.producer):
+        return "the record never ranked this producer, or took it out of the queue"
+    if decision.consumer == decision.fusion_name:
+        return (
+            "the fusion that it goes into stood already: the last update priced only what was new"
+        )
+    return ""
 
 
 def replay_queue(decisions: Iterable[FusionDecision]) -> tuple[QueueStep, ...]:
@@ -183,7 +201,7 @@ def replay_queue(decisions: Iterable[FusionDecision]) -> tuple[QueueStep, ...]:
     steps = []
     for decision in decisions:
         if decision.verdict is Verdict.FUSED:
-            highest = _was_highest(queue, decision)
+            highest = None if _unclear(queue, decision) else queue.is_highest(decision)
             steps.append(QueueStep(decision, queue.entries(), highest))
         queue.apply(decision)
     return tuple(steps)
@@ -240,6 +258,10 @@ class _Queue:
 
     def entries(self) -> tuple[tuple[str, float], ...]:
         return tuple(sorted(self._priorities.items(), key=lambda entry: -entry[1]))
+
+    def holds(self, name: str) -> bool:
+        """Return whether a producer is queued."""
+        return name in self._priorities
 
     def is_highest(self, decision: FusionDecision) -> bool | None:
         own = self._priorities.get(decision.producer)

@@ -12,7 +12,7 @@ from hlo_widgets.analysis.decisions.log import DecisionLog
 from hlo_widgets.analysis.decisions.queue import QueueHistory, QueueMoment
 from hlo_widgets.analysis.decisions.replay_start import ReplayStart, find_start
 from hlo_widgets.analysis.decisions.replay_walk import ReplayStep, Walk
-from hlo_widgets.hlo import HloModule
+from hlo_widgets.hlo import HloInstruction, HloModule
 
 __all__ = ["Replay", "ReplayStep", "replay_decisions"]
 
@@ -90,6 +90,18 @@ class Replay:
         """How many fusions took the producer of the highest priority, did not, cannot be told."""
         moments = (self.queue(s.number) for s in self.steps if s.decision is not None)
         return Counter(moment.was_highest for moment in moments if moment is not None)
+
+    def home_of(self, kernel: Kernel) -> str | None:
+        """Return the name of the kernel of the end that holds what a kernel computes.
+
+        Where what it computes was put into several, it is one of them; None where it is gone.
+        """
+        ops = [op for op in kernel.gives if op in self._homes] or kernel.ops
+        return next((self._homes[op] for op in ops if op in self._homes), None)
+
+    @cached_property
+    def _homes(self) -> dict[HloInstruction, str]:
+        return {op: name for name, kernel in self.final.items() for op in kernel.ops}
 
     def steps_of(self, name: str) -> tuple[int, ...]:
         """Return the numbers of the steps that made a kernel of the end; () where none is known."""
