@@ -198,7 +198,7 @@ class ReplayPictures:
     def _node(self, kernel: Kernel, node_id: str, *, lit: bool) -> KernelNode:
         op = kernel.op
         root = any(one.is_root for one in kernel.gives)
-        if op is None:
+        if op is None or not kernel.is_op:
             size = counted(kernel.size, "op")
             size = f"{size}, {kernel.unknown:,} unknown" if kernel.unknown else size
             lines: tuple[str, ...] = (one_line(kernel.name, LONGEST_NAME), size)

@@ -44,6 +44,11 @@ class Kernel:
     step: int | None = None
 
     @property
+    def is_op(self) -> bool:
+        """Whether it is an op as it stood: not made of others, nor an op with a kernel's name."""
+        return self.op is not None and self.op.name == self.name
+
+    @property
     def ops(self) -> tuple[HloInstruction, ...]:
         """Its ops, the first producer's first."""
         return tuple(kernel.op for kernel in self._all() if kernel.op is not None)

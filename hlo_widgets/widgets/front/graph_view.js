@@ -179,6 +179,7 @@ class View {
     const next = this.model.get("picture");
     if (!next?.boxes) return;
     const first = this.picture === null || this.picture.key !== next.key;
+    this.anchor ??= next.hold ?? null; // a picture can say which box keeps its place on the screen
     const held = this.anchor !== null && !first ? this.place(this.anchor) : null;
     this.picture = next;
     this.items = new Map([...next.frames, ...next.boxes].map((item) => [item.id, item]));

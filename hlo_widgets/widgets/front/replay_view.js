@@ -1,0 +1,87 @@
+// One step of a replay in words, and the queue at that moment. All text is set with textContent.
+// Model traits read: moment, selected. Messages sent: {type: "name", name} of a kernel of the moment,
+// {type: "step", number}.
+
+const MOVES = { up: "\u25b2", down: "\u25bc", new: "new" };
+
+function render({ model, el }) {
+  const root = make("div", "hw-replay-words");
+  root.dataset.lmSuppressShortcuts = "true";
+  root.setAttribute("role", "region");
+  root.setAttribute("aria-label", "The step in words, and the queue");
+  el.append(root);
+
+  const nameButton = (name) =>
+    makeButton(root, "hw-link", name, "Show it in the picture, and what became of it above", () => model.send({ type: "name", name }));
+
+  const stepButton = (number) =>
+    makeButton(root, "hw-link hw-step", String(number), `Go to step ${number}`, () => model.send({ type: "step", number }));
+
+  const part = ({ name, text }) => (name ? nameButton(name) : text);
+
+  function facts(pairs) {
+    const list = make("dl");
+    for (const [term, value] of pairs) list.append(make("dt", "", term), make("dd", "", value));
+    return pairs.length ? [list] : [];
+  }
+
+  function row({ rank, producer, priority, move, by, words, changed, taken }) {
+    const arrow = make("td", `hw-move hw-move-${move || "same"}`, move ? `${MOVES[move]}${move !== "new" && by > 1 ? by : ""}` : "");
+    arrow.title = words;
+    const figure = make("td", `hw-figure${changed ? " hw-changed" : ""}`, priority);
+    figure.title = words;
+    const said = make("span", "hw-said", words);
+    arrow.append(said);
+    const line = make("tr", taken ? "hw-taken" : "", "", make("td", "hw-figure", String(rank)), make("td", "", "", nameButton(producer)), figure, arrow);
+    line.dataset.producer = producer;
+    if (taken) line.title = "Taken in this step";
+    return line;
+  }
+
+  function queue({ queue: rows, queue_note: note }) {
+    const parts = [make("h4", "", "The queue, highest first")];
+    if (rows.length) {
+      const heads = [["#", "hw-figure"], ["producer", ""], ["priority", "hw-figure"], ["moved", ""]];
+      const cells = heads.map(([text, className]) => Object.assign(make("th", className, text), { scope: "col" }));
+      parts.push(make("table", "", "", make("thead", "", "", make("tr", "", "", ...cells)), make("tbody", "", "", ...rows.map(row))));
+    }
+    if (note) parts.push(make("p", "hw-about", note));
+    return make("section", "hw-queue", "", ...parts);
+  }
+
+  function chosen({ name, words, steps, more }) {
+    if (!name) return [];
+    const links = steps.flatMap((number, at) => [at ? " " : "", stepButton(number)]);
+    return [make("p", "hw-chosen", "", make("b", "", name), ` ${words} ${more} `, ...links)];
+  }
+
+  function show() {
+    root.dataset.theme = isDark(el) ? "dark" : "light";
+    const moment = model.get("moment");
+    if (!moment.title) return;
+    const focused = root.contains(document.activeElement) ? document.activeElement.textContent : null;
+    const sentences = moment.sentences.map((parts, at) => make("p", at ? "" : "hw-first", "", ...parts.map(part)));
+    root.replaceChildren(
+      make("h3", "", moment.title),
+      ...sentences,
+      ...facts(moment.facts),
+      ...chosen(model.get("selected")),
+      queue(moment),
+      ...moment.notes.map((note) => make("p", "hw-about hw-remark", note)),
+    );
+    if (focused !== null) [...root.querySelectorAll("button")].find((button) => button.textContent === focused)?.focus({ preventScroll: true });
+    root.dataset.shown = moment.title;
+  }
+
+  model.on("change:moment", show);
+  model.on("change:selected", show);
+  const stopTheme = watchTheme(() => (root.dataset.theme = isDark(el) ? "dark" : "light"));
+  show();
+  return () => {
+    stopTheme();
+    model.off("change:moment", show);
+    model.off("change:selected", show);
+  };
+}
+
+export default { render };

@@ -1,0 +1,80 @@
+"""The fusions of the compiler, step by step, as a part of an Explorer."""
+
+from __future__ import annotations
+
+import ipywidgets
+
+from hlo_widgets.analysis import pair_members
+from hlo_widgets.analysis.decisions.replay import replay_decisions
+from hlo_widgets.errors import HloLookupError
+from hlo_widgets.hlo import HloInstruction, HloModule
+from hlo_widgets.widgets.part import Go
+from hlo_widgets.widgets.plain import plain_text
+from hlo_widgets.widgets.replay_player import ReplayPlayer
+from hlo_widgets.widgets.shown import Shown
+
+__all__ = ["ReplayPart"]
+
+NO_DECISIONS = (
+    "The steps need the compiler's record: compile with explain=True (magic: --explain), or give"
+    " hw.explore(..., decisions=...) the folder of a dump."
+)
+
+NO_STEPS = "The record holds no fusion, so there are no steps."
+
+
+class ReplayPart:
+    """A slider over the fusions that the compiler made, from the first to the final graph.
+
+    Args:
+        go: Called with the final op of a kernel that the user picks.
+
+    Attributes:
+        widget: What the tab holds.
+        player: What plays the steps; None where there are none.
+    """
+
+    title = "Fusion steps"
+
+    def __init__(self, go: Go) -> None:
+        self._go = go
+        self._module: HloModule | None = None
+        self._message = ipywidgets.Label()
+        self.player: ReplayPlayer | None = None
+        self.widget = ipywidgets.VBox([self._message], layout={"width": "100%"})
+
+    def show(self, shown: Shown) -> None:
+        """Show the steps of another module, or how to get them."""
+        self._module = shown.module
+        old, self.player = self.player, None
+        problem = NO_DECISIONS
+        if shown.decisions is not None:
+            replay = replay_decisions(shown.decisions)
+            problem = " ".join(replay.notes) or NO_STEPS
+            if replay.steps and replay.module is not None:
+                log = shown.decisions
+                self.player = ReplayPlayer(replay, replay.module, log, self._go_to)
+        self._message.value = plain_text(problem)
+        self.widget.children = [self._message if self.player is None else self.player.widget]
+        if old is not None:
+            old.widget.close()
+
+    def select(self, instruction: HloInstruction | None) -> None:
+        """Offer to jump to the step that made the fusion which an op is or stands in."""
+        if self.player is None:
+            return
+        if instruction is None:
+            self.player.select(None)
+            return
+        while instruction.parent.is_fusion_computation and instruction.parent.callers:
+            instruction = instruction.parent.callers[0]
+        self.player.select(pair_members(instruction)[0].name)
+
+    def _go_to(self, name: str) -> None:
+        if self._module is None:
+            return
+        try:
+            instruction = self._module.instruction(name)
+        except HloLookupError:
+            return
+        self._go(instruction)

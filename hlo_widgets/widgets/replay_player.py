@@ -1,0 +1,213 @@
+"""The player of a replay: a slider, the picture of the moment, and what is to say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ipywidgets
+
+from hlo_widgets.analysis.decisions import DecisionLog
+from hlo_widgets.analysis.decisions.grouping import Kernel
+from hlo_widgets.analysis.decisions.replay import Replay
+from hlo_widgets.drawing import Layout, lay_out
+from hlo_widgets.errors import DrawingError
+from hlo_widgets.graph import Graph, ViewState
+from hlo_widgets.graph.labels import LONGEST_NAME, counted, one_line
+from hlo_widgets.graph.replay import KernelNode, ReplayPictures
+from hlo_widgets.hlo import HloModule
+from hlo_widgets.widgets.graph_view import GraphView
+from hlo_widgets.widgets.picture import picture_of
+from hlo_widgets.widgets.plain import plain, plain_text
+from hlo_widgets.widgets.replay_layout import moment_layout
+from hlo_widgets.widgets.replay_view import ReplayView
+from hlo_widgets.widgets.replay_words import describe_moment, describe_steps
+
+__all__ = ["ReplayPlayer"]
+
+HEIGHT = "540px"
+"""Of the picture and the words beside it; arbitrary, both fit a laptop's screen with the bar."""
+
+PLAY_INTERVAL_MS = 1_100
+"""Between two steps of play; arbitrary, long enough to read who went into whom."""
+
+MOST_PICTURE_OPS = 8
+"""Ops of a kernel whose text is shown on hover; arbitrary, about what a screen holds."""
+
+
+class ReplayPlayer:
+    """Plays a replay.
+
+    Args:
+        replay: The replay; it has a module.
+        module: The module before fusion.
+        log: All records.
+        go: Called with the name of a kernel of the end that the user picks in the picture.
+
+    Attributes:
+        widget: What is shown.
+        slider: The number of the step that is shown; setting its value goes there.
+    """
+
+    def __init__(
+        self, replay: Replay, module: HloModule, log: DecisionLog, go: Callable[[str], None]
+    ) -> None:
+        self._replay, self._log, self._go = replay, log, go
+        self._pictures = ReplayPictures(replay, module)
+        self._layouts: dict[str, tuple[Graph, Layout]] = {}
+        self._boxes: dict[str, Kernel] = {}
+        self._target: int | None = None
+        self.graph = GraphView(layout={"flex": "3 1 420px", "min_width": "0", "height": HEIGHT})
+        self.graph.add_class("hw-replay-graph")
+        self.view = ReplayView(layout={"flex": "2 1 300px", "min_width": "0", "height": HEIGHT})
+        self._make_bar(len(replay.steps))
+        gap = {"width": "100%", "grid_gap": "6px"}
+        below = ipywidgets.HBox([self.graph, self.view], layout=gap | {"flex_flow": "row wrap"})
+        self.widget = ipywidgets.VBox([self.bar, below], layout=gap)
+        self._listen()
+        self._show(0)
+
+    def select(self, name: str | None) -> None:
+        """Tell which steps made a kernel of the end, and offer to jump to the last of them.
+
+        Args:
+            name: Its name; None where nothing is selected.
+        """
+        told = describe_steps(self._replay, name) if name is not None else {}
+        self.view.selected = plain(told)
+        steps = told.get("steps", ())
+        self._target = steps[-1] if steps else None
+        self.jump.disabled = self._target is None
+        shown = one_line(name, LONGEST_NAME) if name is not None else "the selected op"
+        self.jump.description = plain_text(f"Jump to the step that made {shown}")
+        self.jump.tooltip = "Select a fusion above: this goes to the step after which it was whole"
+
+    def show_step(self, number: int) -> None:
+        """Go to a step; 0 is before the first."""
+        self.slider.value = min(max(number, 0), self.slider.max)
+
+    def _make_bar(self, last: int) -> None:
+        self.slider = ipywidgets.IntSlider(
+            0, 0, last, description="Step", layout={"flex": "1 1 220px", "min_width": "160px"}
+        )
+        self.play = ipywidgets.Play(
+            value=0, min=0, max=last, interval=PLAY_INTERVAL_MS, show_repeat=False
+        )
+        # In the page itself: the buttons and the slider agree without a way through the kernel.
+        ipywidgets.jslink((self.play, "value"), (self.slider, "value"))
+        small = {"width": "36px"}
+        self.first = ipywidgets.Button(icon="fast-backward", tooltip="To before any fusion")
+        self.back = ipywidgets.Button(icon="step-backward", tooltip="One step back")
+        self.forward = ipywidgets.Button(icon="step-forward", tooltip="One step on")
+        self.last = ipywidgets.Button(icon="fast-forward", tooltip="To the final graph")
+        for button in (self.first, self.back, self.forward, self.last):
+            button.layout = small
+        self.jump = ipywidgets.Button(disabled=True, layout={"width": "auto"})
+        self.select(None)
+        buttons = [self.first, self.back, self.play, self.forward, self.last]
+        self.bar = ipywidgets.HBox(
+            [*buttons, self.slider, self.jump],
+            layout={"width": "100%", "flex_flow": "row wrap", "align_items": "center"},
+        )
+        self.bar.add_class("hw-replay-bar")
+
+    def _listen(self) -> None:
+        self.slider.observe(lambda change: self._show(change["new"]), "value")
+        ends = {self.first: lambda: 0, self.last: lambda: self.slider.max}
+        steps = {
+            self.back: lambda: self.slider.value - 1,
+            self.forward: lambda: self.slider.value + 1,
+            self.jump: lambda: self.slider.value if self._target is None else self._target,
+        }
+        for button, number in (ends | steps).items():
+            button.on_click(lambda _, number=number: self.show_step(number()))
+        self.graph.on_msg(lambda _, message, __: self._on_graph(message))
+        self.graph.observe(lambda change: self._on_box(change["new"]), "selected")
+        self.view.on_msg(lambda _, message, __: self._on_words(message))
+
+    def _show(self, number: int) -> None:
+        self.view.moment = plain(describe_moment(self._replay, number, self._log))
+        graph = self._pictures.build(number)
+        try:
+            layout = self._layout(number, graph)
+        except DrawingError as error:
+            self.graph.send({"type": "problem", "text": str(error)})
+            return
+        nodes = (node for node in graph.nodes if isinstance(node, KernelNode))
+        self._boxes = {node.id: node.kernel for node in nodes if node.kernel is not None}
+        lit = [node.id for node in graph.nodes if node.style == "joined"]
+        key = self._pictures.region(number).key
+        picture = picture_of(graph, layout, ViewState(), key)
+        # The last of what was fused is the place of the kernel: it keeps its place on the screen.
+        hold = lit[-1] if lit else None
+        picture |= {"note": _note(graph), "start": hold or picture["start"], "hold": hold}
+        self.graph.selected = ""
+        self.graph.picture = plain(picture)
+        self.graph.send({"type": "center_pair", "ids": [plain_text(one) for one in lit[-2:]]})
+
+    def _layout(self, number: int, graph: Graph) -> Layout:
+        region = self._pictures.region(number)
+        if region.key not in self._layouts:
+            base = self._pictures.base(region)
+            self._layouts[region.key] = (base, lay_out(base))
+        return moment_layout(graph, *self._layouts[region.key])
+
+    # What the browser says. Nothing that it sends may raise.
+
+    def _on_graph(self, message: Mapping[str, Any]) -> None:
+        kind, node_id = message.get("type"), str(message.get("id", ""))
+        if kind == "hover" and node_id in self._boxes:
+            text = plain_text(_hover(self._boxes[node_id]))
+            self.graph.send({"type": "hover", "id": node_id, "text": text})
+        elif kind == "find":
+            self._find(str(message.get("text", "")))
+        if kind not in ("hover", "prepare"):
+            self.graph.send({"type": "ready"})
+
+    def _on_box(self, node_id: str) -> None:
+        kernel = self._boxes.get(node_id)
+        home = self._replay.home_of(kernel) if kernel is not None else None
+        if home is not None:
+            self._go(home)
+
+    def _on_words(self, message: Mapping[str, Any]) -> None:
+        if message.get("type") == "step" and isinstance(message.get("number"), int):
+            self.show_step(message["number"])
+        elif message.get("type") == "name":
+            self._find(str(message.get("name", "")))
+
+    def _find(self, text: str) -> None:
+        """Light the kernel of that name, else the first whose name or ops hold the text."""
+        wanted = text.removeprefix("%").casefold()
+        names = {key: kernel.name.casefold() for key, kernel in self._boxes.items()}
+        exact = [key for key, name in names.items() if name == wanted]
+        parts = [key for key, name in names.items() if wanted in name]
+        inside = [
+            key
+            for key, kernel in self._boxes.items()
+            if any(wanted in op.name.casefold() for op in kernel.ops)
+        ]
+        found = next(iter((*exact, *parts, *inside)), None)
+        if found is None:
+            self.graph.send({"type": "problem", "text": plain_text(f"no {text} in this picture")})
+            return
+        self.graph.selected = found
+        self.graph.send({"type": "center", "id": found})
+
+
+def _note(graph: Graph) -> str:
+    if not graph.left_out:
+        return ""
+    return (
+        f"The program is large: the kernel of this step and what is near it are drawn,"
+        f" {counted(graph.left_out, 'op')} of {graph.computation} are not."
+    )
+
+
+def _hover(kernel: Kernel) -> str:
+    ops = kernel.ops
+    lines = [f"{kernel.name}: {counted(kernel.size, 'op')}"] if kernel.op is None else []
+    lines += [op.text.strip()[:400] for op in ops[:MOST_PICTURE_OPS]]
+    if len(ops) > MOST_PICTURE_OPS:
+        lines.append(f"and {len(ops) - MOST_PICTURE_OPS:,} more")
+    return "\n".join(lines)
