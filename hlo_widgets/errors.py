@@ -228,7 +228,10 @@ class CompileError(HloWidgetsError, RuntimeError):
         return read_memory_report(self.reason)
 
     def __str__(self) -> str:
-        message = f"compiling for {self.target!r} failed: {self.reason}"
+        words = self.reason
+        if self.memory_report is not None:
+            words = f"{self.memory_report}\n\nThe compiler's own words:\n{words}"
+        message = f"compiling for {self.target!r} failed: {words}"
         if self.log:
             message += f"\nEnd of the compiler's log:\n{self.log}"
         return message

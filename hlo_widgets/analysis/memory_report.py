@@ -30,6 +30,7 @@ class MemoryAllocation:
         expansion: Size divided by unpadded size, as printed.
         kind: Kind of allocation, such as "scoped" or "HLO temp".
         label: XLA's label for it, verbatim.
+        source: The line of the user's program, such as "model.py:12".
     """
 
     size_bytes: int | None
@@ -42,6 +43,7 @@ class MemoryAllocation:
     expansion: float | None = None
     kind: str | None = None
     label: str | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,12 @@ class MemoryReport:
     def rows(self) -> list[dict[str, object]]:
         """Return the allocations as rows of a table: one value for each attribute."""
         return [asdict(allocation) for allocation in self.allocations]
+
+    def __str__(self) -> str:
+        """Return the report as a plain table."""
+        from hlo_widgets.analysis.memory_table import memory_table
+
+        return memory_table(self)
 
 
 def read_memory_report(text: str) -> MemoryReport | None:
@@ -138,6 +146,8 @@ _FIELD = re.compile(
     "(Operator|Shape|Unpadded size|Extra memory due to padding|XLA label|Allocation type): (.*)"
 )
 _OP_NAME = re.compile(r'op_name="((?:[^"\\]|\\.)*)"')
+_SOURCE_FILE = re.compile(r'source_file="((?:[^"\\]|\\.)*)"')
+_SOURCE_LINE = re.compile(r"source_line=(\d+)")
 _PADDING = re.compile(rf"({_SIZE})(?: \(([\d.]+)x expansion\))?")
 _INSTRUCTION = re.compile(r"%?([\w.\-]+) = ")
 
@@ -170,7 +180,8 @@ def _read_list(text: str) -> MemoryReport | None:
 def _allocation(fields: dict[str, str]) -> MemoryAllocation:
     label = fields.get("XLA label")
     instruction = _INSTRUCTION.match(label) if label else None
-    op_name = _OP_NAME.search(fields.get("Operator", "")) or _OP_NAME.search(label or "")
+    operator = fields.get("Operator", "")
+    op_name = _OP_NAME.search(operator) or _OP_NAME.search(label or "")
     padding = _PADDING.match(fields.get("Extra memory due to padding", ""))
     return MemoryAllocation(
         size_bytes=_bytes(fields["Size"]),
@@ -183,7 +194,15 @@ def _allocation(fields: dict[str, str]) -> MemoryAllocation:
         expansion=float(padding[2]) if padding and padding[2] else None,
         kind=fields.get("Allocation type"),
         label=label,
+        source=_source(operator) or _source(label or ""),
     )
+
+
+def _source(metadata: str) -> str | None:
+    file, line = _SOURCE_FILE.search(metadata), _SOURCE_LINE.search(metadata)
+    if file is None:
+        return None
+    return f"{file[1]}:{line[1]}" if line else file[1]
 
 
 # One instruction's allocations on the stack of a kernel.
@@ -213,6 +232,7 @@ def _read_scoped(text: str) -> MemoryReport | None:
         shape=statement[2] if statement else None,
         kind="scoped",
         label=label,
+        source=_source(label),
     )
     return _report(text, found[1], used, limit, excess, (allocation,))
 

@@ -88,6 +88,7 @@ def test_a_list_of_allocations_with_everything_in_it():
         "expansion": 2.0,
         "kind": "HLO temp",
         "label": "fusion.7.remat = fusion(copy.3, copy.4), kind=kOutput, calls=fused_computation.9",
+        "source": "model.py",
     }
     assert (second["instruction"], second["op_name"]) == ("while.2", "jit(train)/while")
     assert second["shape"] is second["padding_bytes"] is second["unpadded_bytes"] is None
@@ -168,3 +169,44 @@ def test_spill_slots_and_padding():
     assert (padded.unpadded_bytes, padded.expansion) == (1536, 42.7)
     assert padded.padding_bytes == 62.5 * 1024
     assert padded.purpose is padded.label is padded.op_name is None
+
+
+TABLE = """\
+too little HBM: 20.5 GiB asked for, 5 GiB more than the 15.5 GiB there are
+In all: reserved 512 MiB, program 20.5 GiB, arguments 0 bytes, global 1.25 MiB, scoped 64 KiB, HLO
+    temp 20.49 GiB
+
+  size    kind      asked by        shape                               padding
+  16 GiB  HLO temp  fusion.7.remat  bf16[64,8192,8192]{2,1,0:T(8,12...  8 GiB (2 times the size)
+    op jit(train)/jvp(attention)/dot[\\"x\\"], model.py
+  4 GiB   HLO temp  while.2
+    op jit(train)/while"""
+
+
+def test_a_report_reads_as_a_table():
+    assert str(read_memory_report(HBM)) == TABLE
+    assert str(read_memory_report(SINGLE)).splitlines()[-2:] == [
+        "  144 MiB  scoped  call.1    f32[4096,9216]",
+        "    for input window allocation for operator input 0",
+    ]
+
+
+@pytest.mark.parametrize("text", [HBM, SCOPED, SINGLE, TOTAL])
+def test_every_table_fits_a_notebook_and_keeps_the_compilers_words(text):
+    message = str(CompileError("v6e", text))
+    table, _, words = message.partition("\n\nThe compiler's own words:\n")
+    assert words == text
+    assert table.startswith("compiling for 'v6e' failed: too little ")
+    assert max(map(len, table.splitlines())) <= 110
+
+
+def test_only_the_largest_allocations_are_in_the_table():
+    one = "  {n}. Size: 1.00G\n     Allocation type: HLO temp\n\n"
+    head = HBM[: HBM.index("  1. Size")]
+    report = read_memory_report(head + "".join(one.format(n=n) for n in range(1, 41)))
+    assert len(report.allocations) == 40
+    assert str(report).endswith("\n28 more in `memory_report`")
+
+
+def test_an_error_about_something_else_has_no_table():
+    assert str(CompileError("v6e", "INTERNAL: no")) == "compiling for 'v6e' failed: INTERNAL: no"
