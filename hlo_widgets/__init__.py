@@ -35,11 +35,13 @@ if TYPE_CHECKING:
     from hlo_widgets.compiler import (
         CompilationResult,
         CompilerFlag,
+        FusionComparison,
         Target,
         compile_for,
         list_flags,
         list_targets,
         target,
+        without_fusion,
     )
     from hlo_widgets.hlo import (
         FusionKind,
@@ -59,6 +61,7 @@ _HOMES = {
     "DecisionLog": "analysis.decisions",
     "Explanation": "analysis.why",
     "Explorer": "widgets",
+    "FusionComparison": "compiler",
     "FusionDecision": "analysis.decisions",
     "FusionKind": "hlo",
     "HloComputation": "hlo",
@@ -79,6 +82,7 @@ _HOMES = {
     "target": "compiler",
     "to_dot": "api",
     "why_not_fused": "api",
+    "without_fusion": "compiler",
 }
 """The module that each lazily loaded name lives in; "" for a module of the package itself."""
 
@@ -93,6 +97,7 @@ __all__ = [
     "DrawingError",
     "Explanation",
     "Explorer",
+    "FusionComparison",
     "FusionDecision",
     "FusionKind",
     "HloComputation",
@@ -122,6 +127,7 @@ __all__ = [
     "target",
     "to_dot",
     "why_not_fused",
+    "without_fusion",
 ]
 
 

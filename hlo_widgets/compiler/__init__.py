@@ -13,8 +13,8 @@ from __future__ import annotations
 from hlo_widgets.compiler.availability import Availability
 from hlo_widgets.compiler.call_arguments import Argument, ArgumentKind, CallArguments
 from hlo_widgets.compiler.compile import compile_call, compile_for
-from hlo_widgets.compiler.flags import plain_flags
 from hlo_widgets.compiler.flag_list import CompilerFlag, list_flags
+from hlo_widgets.compiler.flags import plain_flags
 from hlo_widgets.compiler.pool import shut_down
 from hlo_widgets.compiler.progress import Phase, reporting
 from hlo_widgets.compiler.requests import call_off, compile_newest, newest
@@ -22,6 +22,7 @@ from hlo_widgets.compiler.result import CompilationResult
 from hlo_widgets.compiler.settings import CompilerSettings, settings
 from hlo_widgets.compiler.shardings import Call
 from hlo_widgets.compiler.targets import Target, find_target, list_targets
+from hlo_widgets.compiler.without_fusion import FusionComparison, without_fusion
 
 __all__ = [
     "Argument",
@@ -32,6 +33,7 @@ __all__ = [
     "CompilationResult",
     "CompilerFlag",
     "CompilerSettings",
+    "FusionComparison",
     "Phase",
     "Target",
     "call_off",
@@ -47,6 +49,7 @@ __all__ = [
     "settings",
     "shut_down",
     "target",
+    "without_fusion",
 ]
 
 target = find_target
