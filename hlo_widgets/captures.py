@@ -18,13 +18,26 @@ from typing import Any
 
 from hlo_widgets.compiler import CompilationResult, compile_for
 from hlo_widgets.errors import UnknownCaptureError
+from hlo_widgets.hlo import parse_hlo_module
 from hlo_widgets.tables import cost_table
 
-__all__ = ["TARGETS", "capture", "load", "manifest", "program_names", "write_capture"]
+__all__ = [
+    "TARGETS",
+    "capture",
+    "load",
+    "manifest",
+    "program_names",
+    "targets_of",
+    "write_capture",
+    "write_overview",
+]
 
-# The targets that `captures/` holds, and that `hlo-widgets capture` compiles for unless told
-# otherwise.
+# The targets that a program is captured for at first.
 TARGETS = ("v5e", "v6e")
+
+# The program whose captures for many targets have a table of their own.
+_OVERVIEW = "mlp"
+_KINDS = ("kLoop", "kInput", "kOutput", "kCustom")
 
 # What the compiled text calls the programs' file, wherever the package lies.
 _PROGRAMS_FILE = "captures/programs.py"
@@ -96,6 +109,20 @@ def program_names() -> list[str]:
     return list(_programs())
 
 
+def targets_of(program: str, folder: Path | None = None) -> list[str]:
+    """Return the targets that a folder holds a program for, in its manifest's order.
+
+    Args:
+        program: Name of a program.
+        folder: As in `manifest`.
+
+    Returns:
+        Their names; `TARGETS` where it holds none.
+    """
+    held = [e["target"] for e in manifest(folder) if e["program"] == program]
+    return held or list(TARGETS)
+
+
 def capture(program: str, target: str, flags: Mapping[str, Any] | None = None) -> tuple[str, Entry]:
     """Compile one of the programs.
 
@@ -156,6 +183,50 @@ def write_capture(folder: Path, text: str, entry: Entry) -> None:
     ordered = sorted(entries.values(), key=lambda one: _place(one, names))
     content = json.dumps({"captures": ordered}, indent=1, ensure_ascii=False)
     (folder / _MANIFEST).write_text(content + "\n", encoding="utf-8", newline="\n")
+
+
+def write_overview(folder: Path) -> Path | None:
+    """Write the table of the MLP on every target that `folder` holds it for.
+
+    Args:
+        folder: A folder that `write_capture` has written to.
+
+    Returns:
+        The file, `mlp.md`; None where the folder does not hold the MLP.
+    """
+    entries = [e for e in manifest(folder) if e["program"] == _OVERVIEW]
+    if not entries:
+        return None
+    path = folder / f"{_OVERVIEW}.md"
+    rows = "".join(f"{_overview_row(folder, entry)}\n" for entry in entries)
+    path.write_text(_OVERVIEW_HEAD + rows, encoding="utf-8", newline="\n")
+    return path
+
+
+_OVERVIEW_HEAD = """\
+# The MLP on every target
+
+`mlp` of `programs.py`, arguments in bf16. Kernels by kind of fusion, as `cost_table` counts them; cycles are the sum of the compiler's
+estimates, with the number of rows that have one. "not known" is what the compiler did not say. Cycles of one compiler's targets can be compared;
+those of a TPU and a GPU cannot. `hlo-widgets capture` writes this table.
+
+| target | rows | kLoop | kInput | kOutput | kCustom | estimated cycles | rows with an estimate |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+"""  # noqa: E501 - a page in Markdown is laid out by hand
+
+
+def _overview_row(folder: Path, entry: Entry) -> str:
+    module = parse_hlo_module((folder / entry["file"]).read_text(encoding="utf-8"))
+    kinds = cost_table(module, target=entry["target"])["fusion_kind"].value_counts()
+    total = entry["total_estimated_cycles"]
+    cells = [
+        entry["target"],
+        entry["rows"],
+        *(int(kinds.get(kind, 0)) for kind in _KINDS),
+        "not known" if total is None else f"{total:,}",
+        entry["known_rows"],
+    ]
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def _lasting(entry: Entry) -> Entry:

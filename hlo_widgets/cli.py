@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hlo_widgets.errors import HloWidgetsError
+from hlo_widgets.errors import HloWidgetsError, TargetUnavailableError
 
 __all__ = ["main"]
 
@@ -108,10 +108,13 @@ def _add_capture(commands: Any) -> None:
         "capture",
         help="compile the example programs again",
         description="Compile the example programs and write their text, with a manifest of what "
-        "made it and the figures in it.",
+        "made it and the figures in it, and a table of the MLP on every target.",
     )
     capture.add_argument(
-        "--target", action="append", metavar="NAME", help="repeatable (default: v5e and v6e)"
+        "--target",
+        action="append",
+        metavar="NAME",
+        help="repeatable (default: those that the folder holds, else v5e and v6e)",
     )
     capture.add_argument(
         "--program", action="append", metavar="NAME", help="repeatable (default: all)"
@@ -201,12 +204,21 @@ _MORE_CHIPS = (
 def _run_capture(options: argparse.Namespace) -> None:
     from hlo_widgets import captures
 
-    programs = options.program or captures.program_names()
-    for program in programs:
-        for target in options.target or captures.TARGETS:
-            text, entry = captures.capture(program, target)
+    for program in options.program or captures.program_names():
+        for target in options.target or captures.targets_of(program, options.out):
+            try:
+                text, entry = captures.capture(program, target)
+            except TargetUnavailableError as error:
+                if options.target:
+                    raise
+                # Nobody asked for this one by name: what is there stays.
+                print(f"{program} for {target} is left as it is: {error.reason}", flush=True)
+                continue
             captures.write_capture(options.out, text, entry)
             rows = f"{entry['known_rows']} of {entry['rows']} rows with an estimate"
             print(f"{options.out / entry['file']}: {rows}", flush=True)
             for note in entry["notes"]:
                 print(f"  {note}", flush=True)
+    overview = captures.write_overview(options.out)
+    if overview is not None:
+        print(overview, flush=True)

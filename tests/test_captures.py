@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -67,6 +68,19 @@ def test_the_table_of_the_mlp_is_that_of_its_texts(target):
     ]
     lines = (ROOT / "captures" / "mlp.md").read_text(encoding="utf-8").splitlines()
     assert f"| {' | '.join(map(str, row))} |" in lines
+
+
+def test_the_table_of_the_mlp_is_written_from_the_texts(tmp_path):
+    shutil.copytree(ROOT / "captures", tmp_path / "captures")
+    written = captures.write_overview(tmp_path / "captures")
+    assert written.read_bytes() == (ROOT / "captures" / "mlp.md").read_bytes()
+    assert captures.write_overview(tmp_path) is None
+
+
+def test_a_folder_is_captured_again_for_what_it_holds(tmp_path):
+    assert captures.targets_of("mlp", ROOT / "captures")[:2] == ["a100-40gb", "a100"]
+    assert captures.targets_of("scan", ROOT / "captures") == ["v5e", "v6e"]
+    assert captures.targets_of("mlp", tmp_path) == ["v5e", "v6e"]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +194,8 @@ def test_the_wheel_carries_the_captures(tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         archive.extractall(tmp_path / "site")
-    expected = {e["file"] for e in captures.manifest()} | {"manifest.json", "programs.py"}
+    expected = {e["file"] for e in captures.manifest()}
+    expected |= {"manifest.json", "mlp.md", "programs.py"}
     assert {
         n.removeprefix("hlo_widgets/_captures/") for n in names if "_captures/" in n
     } == expected

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hlo_widgets import captures
 from hlo_widgets.cli import main
 
 CAPTURES = Path(__file__).parents[1] / "captures"
@@ -122,6 +123,25 @@ def test_capture_writes_text_and_manifest(tmp_path, capsys):
     assert main(["capture", "--target", "cpu", "--program", "matmul", "--out", str(out)]) == 0
     assert {path.name for path in out.iterdir()} == {"matmul.cpu.hlo.txt", "manifest.json"}
     assert "matmul.cpu.hlo.txt" in capsys.readouterr().out
+
+
+def test_capture_leaves_what_cannot_be_made_here_and_writes_the_overview(
+    tmp_path, capsys, monkeypatch
+):
+    # As where no libtpu is installed.
+    monkeypatch.setitem(sys.modules, "libtpu", None)
+    monkeypatch.delenv("TPU_LIBRARY_PATH", raising=False)
+    text, entry = captures.capture("mlp", "cpu")
+    captures.write_capture(tmp_path, text, entry)
+    captures.write_capture(tmp_path, text, {**entry, "target": "v6e", "file": "mlp.v6e.hlo.txt"})
+    command = ["capture", "--program", "mlp", "--out", str(tmp_path)]
+    assert main(command) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("mlp for v6e is left as it is: the package libtpu") for line in told)
+    assert told[-1] == str(tmp_path / "mlp.md")
+    assert "| cpu | 14 | 9 | 0 | 0 | 5 | not known | 0 |" in (tmp_path / "mlp.md").read_text()
+    # By name it is an error.
+    assert main([*command, "--target", "v6e"]) == 1
 
 
 @pytest.mark.parametrize(
