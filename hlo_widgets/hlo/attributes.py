@@ -20,9 +20,18 @@ CALLING_ATTRIBUTES = (
     "scatter",
     "comparator",
 )
-HAS_CALLING_ATTRIBUTE = re.compile(
-    rf"(?<![\w.-])(?:{'|'.join(CALLING_ATTRIBUTES)})\s*+=(?!\s*+[\"\[])"
+# A name of a calling attribute has one of these in it.
+CALLING_WORDS = (
+    "calls=",
+    "to_apply=",
+    "body=",
+    "condition=",
+    "computation",
+    "select=",
+    "scatter=",
+    "comparator=",
 )
+HAS_CALLING_ATTRIBUTE = re.compile(rf"(?<![\w.-])(?:{'|'.join(CALLING_ATTRIBUTES)})=(?!\s*+[\"\[])")
 FUSION_CALL = re.compile(r", kind=(k[A-Za-z]++), calls=%?([\w.$-]++)(?=,|$)")
 # The one call of an instruction that applies a computation, past attributes without strings.
 APPLY_CALL = re.compile(
@@ -37,6 +46,11 @@ ATTRIBUTE_NAME = re.compile(r"([\w.$-]++)=")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
+def attributes_end(text: str, position: int) -> int:
+    """Return where the attributes at `position` end: the end of the text where all is well."""
+    return skip_space(text, _split(text, position, is_strict=True)[1])
+
+
 def split_attributes(text: str, position: int = 0) -> dict[str, str]:
     """Split attributes into names and verbatim values, in order.
 
@@ -49,6 +63,10 @@ def split_attributes(text: str, position: int = 0) -> dict[str, str]:
         the text is no attribute: what a reader of damaged text still can tell is more useful than
         an error.
     """
+    return _split(text, position)[0]
+
+
+def _split(text: str, position: int, is_strict: bool = False) -> tuple[dict[str, str], int]:
     attributes: dict[str, str] = {}
     size = len(text)
     while position < size:
@@ -57,10 +75,12 @@ def split_attributes(text: str, position: int = 0) -> dict[str, str]:
             attributes.setdefault(usual[1], usual[2])
             position = usual.end()
             continue
-        position = skip_space(text, position)
-        if text.startswith(",", position):
-            position = skip_space(text, position + 1)
-        key = ATTRIBUTE_NAME.match(text, position)
+        start = skip_space(text, position)
+        if text.startswith(",", start):
+            start = skip_space(text, start + 1)
+        elif is_strict:
+            break
+        key = ATTRIBUTE_NAME.match(text, start)
         if key is None:
             break
         start = skip_space(text, key.end())
@@ -70,7 +90,7 @@ def split_attributes(text: str, position: int = 0) -> dict[str, str]:
             break
         attributes.setdefault(key[1], text[start:end])
         position = end
-    return attributes
+    return attributes, position
 
 
 def computation_names(value: str) -> list[str]:

@@ -7,6 +7,7 @@ import re
 from hlo_widgets.hlo.attributes import (
     APPLY_CALL,
     CALLING_ATTRIBUTES,
+    CALLING_WORDS,
     FUSION_CALL,
     HAS_CALLING_ATTRIBUTE,
     computation_names,
@@ -18,7 +19,9 @@ from hlo_widgets.hlo.operands import PendingOperand
 from hlo_widgets.hlo.scanner import shorten
 from hlo_widgets.hlo.sugar import wrapped_computation
 
-_ASYNC_WRAPPED = re.compile(r"%?(async_wrapped[\w.-]*+)\s*+[({]")
+# Users up to which a new tuple is made for each. Arbitrary.
+_MANY = 4
+_ASYNC_WRAPPED = re.compile(r"async_wrapped[\w.-]*+(?=\s*+[({])")
 _ELEMENT_OF = re.compile(r"(.+)#([0-9]{1,9})")
 
 
@@ -27,7 +30,7 @@ class ComputationDraft:
 
     Attributes:
         computation: The computation; complete after `ModuleBuilder.finish_computation`.
-        named: Its instructions by the name as written, `%` included where there is one.
+        named: Its instructions by name, without `%`.
         instructions: Its instructions so far.
         sugared: Its instructions that XLA reads as a start and a computation of one instruction.
         pending: Operand lists with a name that was not defined yet.
@@ -48,12 +51,12 @@ class ComputationDraft:
 
     def find(self, name: str) -> HloInstruction | None:
         """Return the instruction of this name, with or without `%`, if it is defined already."""
-        return self.named.get("%" + name) or self.named.get(name) or self._element_of(name)
+        return self.named.get(name) or self._element_of(name)
 
     def unused_name(self, base: str) -> str:
         """Return `base`, or the first of `base.1`, `base.2` and so on that nothing has."""
         name, number = base, 0
-        while "%" + name in self.named or name in self.named:
+        while name in self.named:
             number += 1
             name = f"{base}.{number}"
         return name
@@ -62,7 +65,7 @@ class ComputationDraft:
         """Add an instruction that the text implies and does not write as a statement of its own."""
         instruction = HloInstruction(name, opcode, self.computation, self.computation.line)
         self.computation.parent.texts[instruction] = text
-        self.named["%" + name] = instruction
+        self.named[name] = instruction
         self.instructions.append(instruction)
         return instruction
 
@@ -176,6 +179,12 @@ class ModuleBuilder:
 
     def note_calls(self, instruction: HloInstruction, attributes: str) -> None:
         """Read which computations an instruction names in its attributes."""
+        # Some attributes are long, and nearly all without any of these words.
+        for word in CALLING_WORDS:
+            if word in attributes:
+                break
+        else:
+            return
         if HAS_CALLING_ATTRIBUTE.search(attributes) is None:
             return
         names: list[str] = []
@@ -300,12 +309,12 @@ class ModuleBuilder:
                 self.warn(f"line {first} is no HLO and was skipped")
             else:
                 self.warn(f"{count} lines that are no HLO were skipped, the first is line {first}")
-        module.warnings = tuple(self._warnings)
+        module.warn(*self._warnings)
         return module
 
 
 def _join_users(instructions: list[HloInstruction]) -> None:
-    # Nearly every instruction has one user: only what has more gets a list on the way.
+    # Nearly every instruction has one user or two: only what has many gets a list on the way.
     many: dict[HloInstruction, list[HloInstruction]] = {}
     for item in instructions:
         for operand in item.operands:
@@ -313,10 +322,14 @@ def _join_users(instructions: list[HloInstruction]) -> None:
             if not first:
                 operand.users = (item,)
                 continue
+            if len(first) < _MANY:
+                if first[-1] is not item:
+                    operand.users = (*first, item)
+                continue
             readers = many.get(operand)
             if readers is None:
-                if first[0] is not item:
-                    many[operand] = [first[0], item]
+                if first[-1] is not item:
+                    many[operand] = [*first, item]
             elif readers[-1] is not item:
                 readers.append(item)
     for operand, readers in many.items():

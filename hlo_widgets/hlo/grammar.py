@@ -223,7 +223,7 @@ class GrammarReader:
             draft.set_operands(instruction, operands)
         end = self._attributes(instruction, statement.end, depth)
         self._builder.module.spans[instruction] = (position, end)
-        draft.named["%" + statement.name] = instruction
+        draft.named[statement.name] = instruction
         draft.instructions.append(instruction)
         if statement.opcode in SUGARED_STARTS:
             draft.sugared.append(instruction)

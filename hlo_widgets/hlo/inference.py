@@ -21,6 +21,8 @@ _FIXED = {
 }
 # What these return is what the root of their computation returns.
 _RETURNS = frozenset({"call", "fusion", "conditional"})
+# The results of these follow from their operands and from the root of what they apply.
+_APPLIES = frozenset({"map", "scan"})
 
 
 def infer_shape(instruction: HloInstruction) -> Shape:
@@ -49,8 +51,11 @@ def infer_shape(instruction: HloInstruction) -> Shape:
 def _sources(instruction: HloInstruction) -> tuple[HloInstruction, ...]:
     """Return the instructions from whose shapes that of this one follows."""
     called = instruction.called_computations
-    if instruction.opcode in _RETURNS and called:
+    opcode = instruction.opcode
+    if opcode in _RETURNS and called:
         return (called[0].root_instruction,)
+    if opcode in _APPLIES and called:
+        return (*instruction.operands, called[0].root_instruction)
     return instruction.operands
 
 

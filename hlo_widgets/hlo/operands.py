@@ -25,7 +25,7 @@ ALL_PERCENT = re.compile(
     rf"(?:{_COMMENT}(?:(?:{_ARRAY}|\({_TUPLE_BODY}\)) )?+%[^\s=(){{}}\[\],\"'%/]++(?:, |\Z))++"
 )
 _PARENTHESIS = re.compile(r"[()]")
-PERCENT_NAME = re.compile(r"%[^\s=(){}\[\],\"'%/]++")
+PERCENT_NAME = re.compile(r"%([^\s=(){}\[\],\"'%/]++)")
 
 
 class PendingOperand(NamedTuple):

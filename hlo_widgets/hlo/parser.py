@@ -41,7 +41,7 @@ def parse_hlo_module(text: str) -> HloModule:
     """
     modules, more = _parse(text, only_first=True)
     if more:
-        modules[0].warnings += ("the text holds more than one module; this is the first of them",)
+        modules[0].warn("the text holds more than one module; this is the first of them")
     return modules[0]
 
 

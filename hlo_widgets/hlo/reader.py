@@ -43,7 +43,7 @@ def read_hlo(path: str | os.PathLike[str]) -> HloModule:
     module = parse_hlo_module(text_of_bytes(place.read_bytes(), str(place)))
     better = _with_estimates(place)
     if better is not None:
-        module.warnings += (_ESTIMATES.format(name=better.name),)
+        module.warn(_ESTIMATES.format(name=better.name))
     return module
 
 
@@ -55,7 +55,7 @@ def _read_folder(folder: Path) -> HloModule:
         )
     best = dumped[0]
     module = parse_hlo_module(text_of_bytes(best.path.read_bytes(), str(best.path)))
-    module.warnings += tuple(_notes(best, dumped))
+    module.warn(*_notes(best, dumped))
     return module
 
 

@@ -92,9 +92,9 @@ def _select(_: HloInstruction, shapes: list[Shape]) -> Shape:
     return replace(_either(shapes[1], shapes[2]), layout=None)
 
 
-def _map(instruction: HloInstruction, shapes: list[Shape]) -> Shape:
-    applied = instruction.called_computations[0].root_instruction.shape
-    return replace(shapes[0], element_type=applied.element_type, layout=None)
+def _map(_: HloInstruction, shapes: list[Shape]) -> Shape:
+    # The last shape is that of the applied computation's root.
+    return replace(shapes[0], element_type=shapes[-1].element_type, layout=None)
 
 
 def _element(instruction: HloInstruction, shapes: list[Shape]) -> Shape:
@@ -210,7 +210,8 @@ def _topk(instruction: HloInstruction, shapes: list[Shape]) -> Shape:
 
 def _scan(instruction: HloInstruction, shapes: list[Shape]) -> Shape:
     """Stack what one step returns along the scanned dimension, but for what is carried."""
-    step = instruction.called_computations[0].root_instruction.shape.tuple_shapes
+    # The last shape is that of the step's root.
+    step = shapes[-1].tuple_shapes
     if not step:
         return UNKNOWN
     along = _numbers(instruction, "dimensions")[0]

@@ -20,10 +20,11 @@ _FLAT = r"[^()\n]*+"
 _ONE = rf"{_FLAT}(?:\({_FLAT}\){_FLAT})*+"
 _TWO = rf"{_FLAT}(?:\({_ONE}\){_FLAT})*+"
 _THREE = rf"{_FLAT}(?:\({_TWO}\){_FLAT})*+"
-_USUAL = re.compile(
+USUAL = (
     rf"(ROOT )?%?([^\s=(){{}}\[\],\"'%/]++) = (\({_THREE}\)|[a-z]\w*+\[\S*+)"
     rf" ([a-z][a-z0-9-]*+)\(({_TWO})\)"
 )
+_USUAL = re.compile(USUAL)
 
 
 class Statement(NamedTuple):

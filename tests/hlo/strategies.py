@@ -114,8 +114,8 @@ names = st.from_regex(r"[a-z_][a-z0-9_]{0,6}([.-][a-z0-9_]{1,3}){0,2}", fullmatc
     lambda name: (
         name not in RESERVED
         and not name.startswith("__")
-        # XLA counts on from a number at the end, and writes it without zeros before it.
-        and not re.search(r"\.0[0-9]+$", name)
+        # XLA counts on from a number at the end: `a.0` is `a` to it, and `a.01` is `a.1`.
+        and not re.search(r"\.0[0-9]*$", name)
     )
 )
 

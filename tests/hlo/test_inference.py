@@ -59,3 +59,15 @@ def test_follows_from_the_operands_where_xla_refuses() -> None:
         ("copy-done(t)", "f32[8,16]{0,1}"),
     ):
         assert str(parse_hlo_module(write(line)).instruction("r").shape) == shape
+
+
+def test_shapes_that_follow_from_each_other_do_not_nest() -> None:
+    # Each computation maps the next over its parameter, ten thousand deep.
+    parts = ["c0 {\n  p = f32[2] parameter(0)\n  ROOT r = negate(p)\n}\n"]
+    parts += [
+        f"c{n + 1} {{\n  p = f32[2] parameter(0)\n  ROOT r = map(p), to_apply=c{n}\n}}\n"
+        for n in range(10_000)
+    ]
+    assert (
+        str(parse_hlo_module("".join(parts)).entry_computation.root_instruction.shape) == "f32[2]"
+    )

@@ -141,4 +141,4 @@ def test_memory_is_bounded_on_short_lines() -> None:
     tracemalloc.stop()
     assert module.entry_computation.root_instruction.name == "a20000"
     # Lines of thirty characters: the objects outweigh the text more than anywhere else.
-    assert peak < 18 * len(text), peak / len(text)
+    assert peak < 12 * len(text), peak / len(text)
