@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlo_widgets.analysis import pair_members
+from hlo_widgets.analysis.decisions import FusionDecision
 from hlo_widgets.errors import HloLookupError
 from hlo_widgets.graph.paths import without_copy
 from hlo_widgets.hlo import HloInstruction
@@ -14,6 +15,15 @@ from hlo_widgets.widgets.verdicts import Verdicts
 from hlo_widgets.widgets.why_words import describe_decisions, describe_explanation
 
 __all__ = ["Asking"]
+
+
+MOST_SIDES = 8
+"""Ops that one side of a record is looked for in; arbitrary."""
+
+MOST_PLUMBING = 100
+"""Plumbing in a row; arbitrary, damaged text could make it endless."""
+
+_FOLDED = frozenset({"bitcast", "get-tuple-element", "tuple"})
 
 
 class Asking:
@@ -47,10 +57,34 @@ class Asking:
         names = [member.name for member in pair_members(instruction)]
         return describe_decisions(self._verdicts.about(instruction), names, self.link)
 
-    def ids(self, producer: str, consumer: str) -> list[str] | None:
-        """Return the ids of two final ops; None where the graph does not lead to both."""
-        ids = [self.link(name)["id"] for name in (producer, consumer)]
-        return ids if all(ids) else None
+    def ids_of(self, decision: FusionDecision) -> list[str]:
+        """Return the ids of the final ops of a record's two sides: two, one or none.
+
+        Where a side lives on in several ops, a pair of two kernels comes first. For plumbing, which
+        is folded into an arrow, the op at that arrow's end stands.
+        """
+        join = decision.join
+        if join is None:
+            return []
+        producers = [self._boxed(name, "operands") for name in join.producers[:MOST_SIDES]]
+        consumers = [self._boxed(name, "users") for name in join.consumers[:MOST_SIDES]]
+        pairs = [(p, c) for p in producers for c in consumers]
+        pairs.sort(key=lambda pair: pair[0] == pair[1])
+        names = pairs[0] if pairs else (*producers[:1], *consumers[:1])
+        return [node_id for name in names if (node_id := self.link(name)["id"])]
+
+    def _boxed(self, name: str, towards: str) -> str:
+        """Return the name of the op at the end of the arrow that a plumbing op is folded into."""
+        try:
+            op = self._verdicts.module.instruction(name)
+        except HloLookupError:
+            return name
+        for _ in range(MOST_PLUMBING):
+            following = getattr(op, towards)
+            if op.opcode not in _FOLDED or op.is_root or not following:
+                break
+            op = following[0]
+        return str(op.name)
 
     def link(self, name: str) -> dict[str, str]:
         """Return the link to an op of a name: id, name, about; the id is "" where none leads."""

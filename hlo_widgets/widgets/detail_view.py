@@ -13,7 +13,7 @@ __all__ = ["DetailView"]
 class DetailView(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no types for its base
     """Shows one description; the Explorer decides of what."""
 
-    _esm = module_text("page", "why_panel", "detail_view")
+    _esm = module_text("page", "elements", "why_panel", "detail_view")
     _css = style_text("detail_view")
 
     detail = traitlets.Dict().tag(sync=True)

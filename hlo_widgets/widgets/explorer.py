@@ -12,6 +12,7 @@ import pandas as pd
 import traitlets
 
 from hlo_widgets.analysis import pair_members, work_instructions
+from hlo_widgets.analysis.decisions import FusionDecision
 from hlo_widgets.analysis.why import Explanation
 from hlo_widgets.compiler import CompilationResult
 from hlo_widgets.errors import HloLookupError, HloWidgetsError
@@ -22,19 +23,23 @@ from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
 from hlo_widgets.hlo import HloInstruction, HloModule
 from hlo_widgets.widgets.asking import Asking
 from hlo_widgets.widgets.cost_part import CostPart
+from hlo_widgets.widgets.decisions_part import DecisionsPart
 from hlo_widgets.widgets.describe import describe_instruction
 from hlo_widgets.widgets.detail_view import DetailView
 from hlo_widgets.widgets.graph_view import GraphView
 from hlo_widgets.widgets.navigator import Navigator
 from hlo_widgets.widgets.part import Tabs
+from hlo_widgets.widgets.passes_part import PassesPart
 from hlo_widgets.widgets.picture import picture_of
 from hlo_widgets.widgets.plain import plain, plain_text
 from hlo_widgets.widgets.recompiler import Compiled
 from hlo_widgets.widgets.recompiling import Recompiling
+from hlo_widgets.widgets.replay_part import ReplayPart
 from hlo_widgets.widgets.search import matching
 from hlo_widgets.widgets.shown import Shown
 from hlo_widgets.widgets.static import static_html
 from hlo_widgets.widgets.summary import summary_lines
+from hlo_widgets.widgets.text_part import TextPart
 from hlo_widgets.widgets.verdicts import DecisionFilter
 
 __all__ = ["Explorer"]
@@ -92,7 +97,17 @@ class Explorer(Recompiling):
             self._navigator.expand(self._box_id(name))
         self._graph = GraphView(layout={"flex": "5 1 470px", "min_width": "0", "height": HEIGHT})
         self._detail = DetailView(layout={"flex": "1 1 300px", "min_width": "0", "height": HEIGHT})
-        self._tabs = Tabs([CostPart(shown, self._go_to)])
+        decisions = DecisionsPart(self._go_to_decision, self._set_filter)
+        passes = PassesPart(self._go_to)
+        self._tabs = Tabs(
+            [
+                CostPart(shown, self._go_to),
+                TextPart(self._go_to),
+                decisions,
+                passes,
+                ReplayPart(self._go_to),
+            ]
+        )
         self._show_picture()
         self._describe()
         self._tabs.show(shown)
@@ -333,6 +348,23 @@ class Explorer(Recompiling):
                 self._show_picture()
             self._graph.asked = ids
         self._graph.send({"type": "center_pair", "ids": boxes})
+
+    def _go_to_decision(self, decision: FusionDecision) -> None:
+        """Show the two ops of a record and why they are not one kernel."""
+        ids = self._asking.ids_of(decision)
+        with self._telling_problems():
+            if len(ids) == 2:
+                self._ask(ids)
+            elif ids:
+                self._go(ids[0])
+            else:
+                told = plain_text(f"{decision.producer}: not joined with any op of this module")
+                self._graph.send({"type": "problem", "text": told})
+
+    def _set_filter(self, chosen: DecisionFilter) -> None:
+        """Draw the verdicts alone that a filter of the records leaves."""
+        self._filter = chosen
+        self._show_picture()
 
     @property
     def _asking(self) -> Asking:

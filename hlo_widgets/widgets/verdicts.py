@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -16,7 +17,9 @@ from hlo_widgets.analysis.decisions import (
 from hlo_widgets.analysis.why import Explanation, PairVerdict, PairVerdicts, why_not_fused
 from hlo_widgets.hlo import HloInstruction, HloModule
 
-__all__ = ["ANY", "DecisionFilter", "Verdicts", "joined_with"]
+__all__ = ["ANY", "DecisionFilter", "Verdicts", "joined_with", "reason_of", "short_places"]
+
+_FOLDERS = re.compile(r"[^\s/]+/\S*/(?=[^\s/]+:\d+)")
 
 ANY = ""
 """In a filter: whatever it is."""
@@ -68,6 +71,11 @@ class DecisionFilter:
 def reason_of(decision: FusionDecision) -> str:
     """Return the words that a record is counted under: those of `DecisionLog.by_reason`."""
     return decision.reason_words or decision.reason
+
+
+def short_places(words: str) -> str:
+    """Return words with the folders of places in the compiler's source left out."""
+    return _FOLDERS.sub("…/", words)
 
 
 def joined_with(log: DecisionLog | None, module: HloModule) -> DecisionLog | None:

@@ -32,19 +32,8 @@ function render({ model, el }) {
   root.setAttribute("aria-label", "Details of the selected op");
   el.append(root);
 
-  function button(className, text, title, message) {
-    const made = make("button", className, text);
-    made.type = "button";
-    made.title = title;
-    made.addEventListener("click", () => {
-      try {
-        model.send(message);
-      } catch {
-        root.prepend(make("p", "", "The kernel that made this is gone: run the cell again."));
-      }
-    });
-    return made;
-  }
+  const button = (className, text, title, message) =>
+    makeButton(root, className, text, title, () => model.send(message));
 
   function link({ id, name, about }) {
     const made = button("hw-link", name, about, { type: "go", id });

@@ -204,7 +204,7 @@ class View {
   startView() {
     if (this.camera.fit(this.picture, MOST_START_SCALE, LEAST_START_SCALE)) return;
     this.camera.scale = 1;
-    const start = this.items.get(this.picture.start);
+    const start = this.items.get(this.model.get("selected")) ?? this.items.get(this.picture.start);
     if (start) this.camera.center(start);
   }
 

@@ -96,7 +96,8 @@ class Verdicts {
         make("path", { class: "hw-casing", d: "M1 5H29" }));
       return make("span", { class: "hw-key" }, sample, label);
     });
-    if (keys.length) keys.push(make("span", { class: "hw-key hw-inferred" }, "in italics: inferred from the graph"));
+    const inferred = picture.arrows.some(({ verdict }) => verdict?.mark === "inferred");
+    if (inferred) keys.push(make("span", { class: "hw-key hw-inferred" }, "in italics: inferred from the graph"));
     return keys;
   }
 
@@ -158,7 +159,7 @@ class Verdicts {
     return true;
   }
 
-  /** Bring two ops into view; where both do not fit, the words between them. */
+  /** Bring two ops into view; where both do not fit, the words between them, else the second. */
   #center(ids) {
     const words = [...this.words.children].find(({ dataset }) => dataset.tail === ids[0] && dataset.head === ids[1]);
     const found = ids.map((id) => this.view.items.get(id)).filter(Boolean);
@@ -170,8 +171,8 @@ class Verdicts {
     const { camera } = this.view;
     const size = camera.size();
     const fits = width * camera.scale <= size.width && height * camera.scale <= size.height;
-    if (fits || !words) this.view.bringIntoView({ x, y, width, height });
-    else this.view.bringIntoView(words.getBBox());
+    if (fits) this.view.bringIntoView({ x, y, width, height });
+    else this.view.bringIntoView(words?.getBBox() ?? found.at(-1));
   }
 
   // ---- what the user does: each returns whether it was for this

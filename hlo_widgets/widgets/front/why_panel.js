@@ -1,18 +1,5 @@
 // Why two ops are not one kernel, and what is on record about one op: parts of the detail panel.
 
-/** Make an element with a class, text and children. @returns {HTMLElement} */
-function make(tag, className = "", text = "", ...children) {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  element.textContent = text;
-  element.append(...children);
-  return element;
-}
-
-function section(title, ...children) {
-  return make("section", "", "", make("h4", "", title), ...children);
-}
-
 const MARKS = {
   compiler: "The compiler's own words",
   inferred: "What follows from the graph",

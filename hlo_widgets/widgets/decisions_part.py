@@ -1,0 +1,91 @@
+"""The compiler's records as a part of an Explorer: counts, a filter, and a table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+
+from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision
+from hlo_widgets.hlo import HloInstruction
+from hlo_widgets.widgets.decision_bar import DecisionBar, filter_of, summary_of, told_of
+from hlo_widgets.widgets.decision_table import MOST_RECORDS, decision_options, decision_view
+from hlo_widgets.widgets.plain import plain
+from hlo_widgets.widgets.shown import Shown
+from hlo_widgets.widgets.verdicts import DecisionFilter
+from hlo_widgets.widgets.why_words import NO_RECORD
+
+__all__ = ["DecisionsPart", "GoToDecision"]
+
+GoToDecision = Callable[[FusionDecision], None]
+"""What the part calls when the user picks a record: the Explorer shows the two ops and why."""
+
+
+class DecisionsPart:
+    """The records of a compiler.
+
+    Args:
+        go: Called with the record of a row that the user selects.
+        set_filter: Called with the filter that the user chose.
+    """
+
+    title = "Decisions"
+
+    def __init__(self, go: GoToDecision, set_filter: Callable[[DecisionFilter], None]) -> None:
+        self._go = go
+        self._set_filter = set_filter
+        self._log: DecisionLog | None = None
+        self._rows: list[FusionDecision] = []
+        self._is_showing = False
+        self._is_going = False
+        self.bar = DecisionBar()
+        self.table: Any = None
+        self.widget = ipywidgets.VBox([self.bar], layout={"width": "100%"})
+        self.bar.observe(lambda change: self._on_chosen(change["new"]), "chosen")
+
+    def show(self, shown: Shown) -> None:
+        """Show the records of another module, all of them."""
+        self._log = shown.decisions
+        self._is_showing = True
+        self.bar.chosen = {}
+        self._is_showing = False
+        if self._log is None:
+            self.bar.summary = {"notes": [NO_RECORD]}
+            self.widget.children = [self.bar]
+            return
+        self.bar.summary = plain(summary_of(self._log))
+        self._show_rows(DecisionFilter())
+        self.widget.children = [self.bar, self.table]
+
+    def select(self, instruction: HloInstruction | None) -> None:
+        """Take away the mark of a row: what is selected is no longer its pair."""
+        if instruction is not None and self.table is not None and not self._is_going:
+            self.table.selected_rows = []
+
+    def _show_rows(self, wanted: DecisionFilter) -> None:
+        log = self._log
+        if log is None:
+            return
+        passed = [decision for decision in log.decisions if wanted.passes(decision)]
+        self._rows = passed[:MOST_RECORDS]
+        if self.table is None:
+            self.table = decision_view(self._rows)
+            self.table.observe(lambda change: self._on_rows(change["new"]), "selected_rows")
+        else:
+            frame, options = decision_options(self._rows)
+            self.table.update(frame, selected_rows=[], **options)
+        self.bar.told = told_of(len(self._rows), passed, log)
+
+    def _on_chosen(self, chosen: dict[str, Any]) -> None:
+        if self._is_showing:
+            return
+        wanted = filter_of(chosen)
+        self._show_rows(wanted)
+        self._set_filter(wanted)
+
+    def _on_rows(self, rows: list[int]) -> None:
+        if rows and 0 <= rows[0] < len(self._rows):
+            self._is_going = True
+            self._go(self._rows[rows[0]])
+            self._is_going = False

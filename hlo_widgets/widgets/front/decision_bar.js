@@ -1,0 +1,103 @@
+// Counts of a compiler's records by verdict and reason, and the choice of which are shown.
+// Model traits: summary and told (read), chosen (read and set): {verdict, reason, price, least}.
+
+const ALL = { verdict: "", reason: null, price: "", least: 0 };
+const MANY_REASONS = 12; // more are folded away
+
+function choice(label, options, value, onChange) {
+  const select = make("select");
+  select.setAttribute("aria-label", label);
+  for (const [name, text] of options) select.append(new Option(text, name));
+  select.value = value;
+  select.addEventListener("change", () => onChange(select.value));
+  return select;
+}
+
+function render({ model, el }) {
+  const root = make("div", "hw-decision-bar");
+  root.dataset.lmSuppressShortcuts = "true";
+  const told = make("span", "hw-told-count");
+  told.setAttribute("role", "status");
+  const parts = make("div");
+  root.append(parts);
+  el.append(root);
+
+  const chosen = () => ({ ...ALL, ...model.get("chosen") });
+
+  function choose(change) {
+    model.set("chosen", { ...chosen(), ...change });
+    model.save_changes();
+  }
+
+  function reasonButton([words, short, count]) {
+    const text = `${count.toLocaleString()} \u00d7 ${short || "no words given"}`;
+    const button = makeButton(root, "hw-reason", text, words, () =>
+      choose({ reason: chosen().reason === words ? null : words }),
+    );
+    button.dataset.reason = words;
+    return button;
+  }
+
+  function reasons({ headline, reasons, left_out }) {
+    const all = reasons.map(reasonButton);
+    const line = make("div", "hw-reasons", "", make("b", "", `${headline}${all.length ? ":" : "."}`), ...all.slice(0, MANY_REASONS));
+    if (all.length <= MANY_REASONS) return [line];
+    const more = make("details", "", "", make("summary", "", `${(all.length - MANY_REASONS + left_out).toLocaleString()} more reasons`));
+    more.append(make("div", "hw-reasons", "", ...all.slice(MANY_REASONS)));
+    if (left_out) more.append(make("p", "", `and ${left_out.toLocaleString()} that are not listed`));
+    return [line, more];
+  }
+
+  function filters({ verdicts, prices, unit }) {
+    const now = chosen();
+    const kinds = [["", "any verdict"], ...verdicts.map(([name, count]) => [name, `${name} (${count.toLocaleString()})`])];
+    const least = make("input");
+    Object.assign(least, { type: "number", min: "0", step: "any", value: now.least || "" });
+    least.setAttribute("aria-label", `Least difference of the costs in ${unit || "the compiler's unit"}`);
+    const take = () => choose({ least: Number(least.value) || 0 });
+    least.addEventListener("change", take);
+    least.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") take();
+      event.stopPropagation();
+    });
+    const clear = makeButton(root, "hw-act hw-clear", "Show all", "Take the filter away", () => choose(ALL));
+    const cost = [choice("Filter by cost", prices, now.price, (price) => choose({ price }))];
+    if (unit) cost.push(make("label", "", "by at least ", least, ` ${unit}`));
+    return make("div", "hw-filters", "", choice("Filter by verdict", kinds, now.verdict, (verdict) => choose({ verdict })), ...cost, clear, told);
+  }
+
+  function show() {
+    const summary = model.get("summary");
+    root.dataset.theme = isDark(el) ? "dark" : "light";
+    const notes = (summary.notes ?? []).map((note) => make("p", "hw-about", note));
+    const counted = summary.headline ? [...reasons(summary), filters(summary)] : [];
+    parts.replaceChildren(...counted, ...notes);
+    mark();
+  }
+
+  function mark() {
+    const now = chosen();
+    for (const button of root.querySelectorAll(".hw-reason")) {
+      button.setAttribute("aria-pressed", String(button.dataset.reason === now.reason));
+    }
+    const [verdict, price] = root.querySelectorAll("select");
+    if (verdict) verdict.value = now.verdict;
+    if (price) price.value = now.price;
+    const least = root.querySelector("input");
+    if (least && document.activeElement !== least) least.value = now.least || "";
+    const clear = root.querySelector(".hw-clear");
+    if (clear) clear.disabled = Object.keys(ALL).every((key) => now[key] === ALL[key]);
+    told.textContent = model.get("told");
+  }
+
+  const changes = { "change:summary": show, "change:chosen": mark, "change:told": mark };
+  for (const [event, action] of Object.entries(changes)) model.on(event, action);
+  const stopTheme = watchTheme(() => (root.dataset.theme = isDark(el) ? "dark" : "light"));
+  show();
+  return () => {
+    stopTheme();
+    for (const [event, action] of Object.entries(changes)) model.off(event, action);
+  };
+}
+
+export default { render };

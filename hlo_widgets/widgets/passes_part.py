@@ -1,0 +1,86 @@
+"""The passes that changed the module, as a part of an Explorer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import anywidget
+import traitlets
+
+from hlo_widgets.errors import HloLookupError
+from hlo_widgets.hlo import HloInstruction, HloModule
+from hlo_widgets.widgets.front_end import module_text, style_text
+from hlo_widgets.widgets.part import Go
+from hlo_widgets.widgets.pass_list import describe_passes
+from hlo_widgets.widgets.plain import plain
+from hlo_widgets.widgets.shown import Shown
+from hlo_widgets.widgets.why_words import NO_RECORD
+
+__all__ = ["PassesPart"]
+
+NO_PASSES = "The record holds no modules from around the passes (XLA's `xla_dump_hlo_pass_re`)."
+
+
+class PassesView(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no types for its base
+    """The list of passes, each with what it did to the fusions."""
+
+    _esm = module_text("page", "elements", "passes_view")
+    _css = style_text("passes_view")
+
+    passes = traitlets.List().tag(sync=True)
+    """What `describe_passes` gives.
+
+    - Type: `list`
+    - Default: `[]`, none
+    """
+
+    note = traitlets.Unicode().tag(sync=True)
+    """What stands above the list.
+
+    - Type: `str`
+    - Default: `""`
+    """
+
+
+class PassesPart:
+    """The passes that changed the module and what they did to the fusions.
+
+    Args:
+        go: Called with the final op of a name that the user follows.
+    """
+
+    title = "Passes"
+
+    def __init__(self, go: Go) -> None:
+        self._go = go
+        self._module: HloModule | None = None
+        self.widget = PassesView(layout={"width": "100%"})
+        self.widget.on_msg(lambda _, message, __: self._on_message(message))
+
+    def show(self, shown: Shown) -> None:
+        """Show the passes of another module."""
+        self._module = shown.module
+        log = shown.decisions
+        passes = log.passes if log is not None else ()
+        if log is None:
+            self.widget.note = NO_RECORD
+        elif not passes:
+            self.widget.note = NO_PASSES
+        else:
+            changing = sum(bool(one.changes) for one in passes)
+            words = f"{len(passes):,} passes changed the module, {changing:,} of them its fusions."
+            self.widget.note = f"{words} A name leads to the final op that runs it now."
+        described = describe_passes(log, shown.module) if log is not None else []
+        self.widget.passes = plain(described)
+
+    def select(self, instruction: HloInstruction | None) -> None:
+        """Do nothing: a pass is about many ops."""
+
+    def _on_message(self, message: Mapping[str, Any]) -> None:
+        if message.get("type") != "go" or self._module is None:
+            return
+        try:
+            self._go(self._module.instruction(str(message.get("name", ""))))
+        except HloLookupError:
+            return
