@@ -1,21 +1,15 @@
-"""From the bytes of a file to HLO text: compression and protocol buffers."""
+"""From the bytes of a file to HLO text: what is compressed, and protocol buffers."""
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import importlib
 import importlib.util
-import lzma
-import shutil
 import subprocess
 import sys
-import zlib
-from collections.abc import Callable
+from typing import NamedTuple
 
 from hlo_widgets.errors import HloFileError
+from hlo_widgets.hlo.compression import decompress
 
-_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # Seconds for a protocol buffer to become text. Arbitrary: a module of 8 MB takes one.
 _PROTO_LIMIT_SECONDS = 120
 # Reads a serialised HloModuleProto from standard input. In a process of its own, because XLA ends
@@ -28,60 +22,48 @@ sys.stdout.buffer.write(module.to_string().encode())
 """
 
 
-def text_of_bytes(data: bytes, path: str) -> str:
+class FileText(NamedTuple):
+    """The HLO text in a file.
+
+    Attributes:
+        text: The text.
+        notes: What is to be told about the file.
+    """
+
+    text: str
+    notes: tuple[str, ...]
+
+
+def text_of_bytes(data: bytes, path: str) -> FileText:
     """Return the HLO text in the bytes of a file: text or a protocol buffer, perhaps compressed.
 
     Args:
         data: What the file holds.
         path: Its name, for errors.
 
+    Returns:
+        The text. Of compressed text that is damaged, or ends too early, it is what could be read.
+
     Raises:
-        HloFileError: The bytes are damaged, or need something that is not installed.
+        HloFileError: Nothing of the bytes can be read, or it needs something that is not
+            installed.
     """
+    problem = ""
     # A file compressed twice is somebody's mistake, and one that is easily undone.
     for _ in range(3):
-        decompress = _decompressor(data, path)
-        if decompress is None:
+        found = decompress(data, path)
+        if found is None:
             break
-        try:
-            data = decompress(data)
-        except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError) as error:
-            raise HloFileError(path, f"the compressed data is damaged ({error})") from error
+        if found.problem:
+            problem = problem or found.problem
+            # Half a protocol buffer is none.
+            if not found.data or _looks_binary(found.data):
+                raise HloFileError(path, f"the compressed data is damaged ({problem})")
+        data = found.data
     if _looks_binary(data):
-        return _text_of_proto(data, path)
-    return data.decode("utf-8", errors="replace")
-
-
-def _decompressor(data: bytes, path: str) -> Callable[[bytes], bytes] | None:
-    if data.startswith(b"\x1f\x8b"):
-        return gzip.decompress
-    if data.startswith(b"\xfd7zXZ\x00"):
-        return lzma.decompress
-    if data.startswith(b"BZh"):
-        return bz2.decompress
-    return _zstd(path) if data.startswith(_ZSTD_MAGIC) else None
-
-
-def _zstd(path: str) -> Callable[[bytes], bytes]:
-    # In the standard library from Python 3.14 on, a package or a program before.
-    for name in ("compression.zstd", "backports.zstd"):
-        try:
-            decompress: Callable[[bytes], bytes] = importlib.import_module(name).decompress
-        except ImportError:
-            continue
-        return decompress
-    program = shutil.which("zstd")
-    if program is None:
-        reason = "it is compressed with zstd, which needs Python 3.14, `pip install backports.zstd`"
-        raise HloFileError(path, f"{reason} or the program zstd")
-
-    def run(data: bytes) -> bytes:
-        done = subprocess.run([program, "-dc"], input=data, capture_output=True, check=False)
-        if done.returncode:
-            raise OSError(done.stderr.decode(errors="replace").strip())
-        return done.stdout
-
-    return run
+        return FileText(_text_of_proto(data, path), ())
+    notes = (f"the compressed file is damaged ({problem}); this is what could be read",)
+    return FileText(data.decode("utf-8", errors="replace"), notes if problem else ())
 
 
 def _looks_binary(data: bytes) -> bool:

@@ -31,19 +31,26 @@ def read_hlo(path: str | os.PathLike[str]) -> HloModule:
 
     Raises:
         HloParseError: The text is not HLO.
-        HloFileError: The file is damaged, needs something that is not installed, or a folder has
-            no module.
+        HloFileError: Nothing of the file can be read, it needs something that is not installed, or
+            a folder has no module.
         OSError: The file cannot be opened.
     """
     if os.fspath(path) == "-":
-        return parse_hlo_module(text_of_bytes(sys.stdin.buffer.read(), "standard input"))
+        return _read_bytes(sys.stdin.buffer.read(), "standard input")
     place = Path(path).expanduser()
     if place.is_dir():
         return _read_folder(place)
-    module = parse_hlo_module(text_of_bytes(place.read_bytes(), str(place)))
+    module = _read_bytes(place.read_bytes(), str(place))
     better = _with_estimates(place)
     if better is not None:
         module.warn(_ESTIMATES.format(name=better.name))
+    return module
+
+
+def _read_bytes(data: bytes, path: str) -> HloModule:
+    text, notes = text_of_bytes(data, path)
+    module = parse_hlo_module(text)
+    module.warn(*notes)
     return module
 
 
@@ -54,7 +61,7 @@ def _read_folder(folder: Path) -> HloModule:
             str(folder), "this folder holds no HLO module; dump into it with xla_dump_to"
         )
     best = dumped[0]
-    module = parse_hlo_module(text_of_bytes(best.path.read_bytes(), str(best.path)))
+    module = _read_bytes(best.path.read_bytes(), str(best.path))
     module.warn(*_notes(best, dumped))
     return module
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import importlib.util
 import io
 import lzma
+import random
 import shutil
 import subprocess
 import sys
@@ -51,9 +53,61 @@ def test_compressed(tmp_path: Path, ending: str, compress) -> None:
     assert read_hlo(path).name == "jit_f"
     path.write_bytes(compress(compress(TEXT.encode())))
     assert read_hlo(path).name == "jit_f"
-    path.write_bytes(compress(TEXT.encode())[:-9])
+    path.write_bytes(compress(TEXT.encode())[:20])
     with pytest.raises(HloFileError, match="damaged"):
         read_hlo(path)
+
+
+def _quick_xz(data: bytes) -> bytes:
+    return lzma.compress(data, preset=0)
+
+
+def long_text() -> str:
+    dice = random.Random(5)  # noqa: S311 (to be repeated, not to be secret)
+    lines = "".join(
+        f'  %a{n + 1} = f32[8] negate(%a{n}), metadata={{op_name="{dice.random()}"}}\n'
+        for n in range(30_000)
+    )
+    return f"HloModule m\n\nENTRY %e {{\n  %a0 = f32[8] parameter(0)\n{lines}}}\n"
+
+
+@pytest.mark.parametrize("kind", ["gz", "xz", "bz2", "zst"])
+def test_a_compressed_file_that_was_cut_is_read_as_far_as_it_goes(
+    tmp_path: Path, kind: str
+) -> None:
+    compress = {"gz": gzip.compress, "xz": _quick_xz, "bz2": bz2.compress, "zst": _zstd}[kind]
+    text = long_text()
+    data = compress(text.encode())
+    path = tmp_path / f"a.hlo.{kind}"
+    path.write_bytes(data[: len(data) // 2])
+    module = read_hlo(path)
+    assert 5_000 < len(module.entry_computation.instructions) < 25_000
+    assert text.startswith(module.text[:-1])
+    cut, damaged = module.warnings
+    assert "the text ends in computation %e" in cut
+    assert damaged.startswith("the compressed file is damaged (")
+    # A byte that is wrong hurts what comes after it.
+    hurt = bytearray(data)
+    hurt[len(data) // 2] ^= 0xFF
+    path.write_bytes(hurt)
+    with contextlib.suppress(HloParseError):
+        assert any("is damaged" in text for text in read_hlo(path).warnings)
+
+
+@pytest.mark.skipif(not HAS_JAXLIB, reason="jaxlib, which reads protocol buffers, is not installed")
+def test_half_a_protocol_buffer_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "a.pb.gz"
+    path.write_bytes(gzip.compress(proto_of(TEXT))[:-9])
+    with pytest.raises(HloFileError, match="the compressed data is damaged"):
+        read_hlo(path)
+
+
+def test_streams_one_after_another_are_one_file(tmp_path: Path) -> None:
+    half = len(TEXT) // 2
+    path = tmp_path / "a.gz"
+    parts = (gzip.compress(TEXT[:half].encode()), gzip.compress(TEXT[half:].encode()), b"\0" * 512)
+    path.write_bytes(b"".join(parts))
+    assert read_hlo(path).text == TEXT
 
 
 def _zstd(data: bytes) -> bytes:
