@@ -29,6 +29,7 @@ from hlo_widgets.errors import (
 if TYPE_CHECKING:
     from hlo_widgets import captures
     from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision, read_decisions
+    from hlo_widgets.analysis.decisions.replay import replay_decisions
     from hlo_widgets.analysis.why import Explanation
     from hlo_widgets.api import cost_table, explore, render_svg, to_dot, why_not_fused
     from hlo_widgets.arguments import spec
@@ -78,6 +79,7 @@ _HOMES = {
     "read_decisions": "analysis.decisions",
     "read_hlo": "hlo",
     "render_svg": "api",
+    "replay_decisions": "analysis.decisions.replay",
     "spec": "arguments",
     "target": "compiler",
     "to_dot": "api",
@@ -123,6 +125,7 @@ __all__ = [
     "read_decisions",
     "read_hlo",
     "render_svg",
+    "replay_decisions",
     "spec",
     "target",
     "to_dot",

@@ -32,7 +32,8 @@ def why_not_fused(
 
     Args:
         module: A compiled module.
-        a: Name of an op, inside a fusion or not. With decisions also a name that it had earlier.
+        a: Name of an op, inside a fusion or not, or of an argument as the traced function calls it.
+            With decisions also a name that the op had earlier.
         b: Name of another.
         decisions: What the compiler wrote down; None explains by the graph alone.
 
@@ -115,7 +116,8 @@ def _recomputed(module: HloModule, a: str, b: str) -> list[Evidence]:
         priced = ", ".join(f"{k} {c:,} cycles" for k, c in zip(kernels, cycles, strict=True) if c)
         text = f"{found.instructions[0].opcode} is computed in {' and in '.join(kernels)}"
         if found.chain_length > 1:
-            text += f", with {found.chain_length - 1} more ops before it"
+            before = found.chain_length - 1
+            text += f", with {before} more {'op' if before == 1 else 'ops'} before it"
         if found.extra_evaluations is not None and found.avoided_bytes is not None:
             text += (
                 f": {found.extra_evaluations:,} evaluations more, instead of"
@@ -160,4 +162,8 @@ def _kernel(module: HloModule, name: str, log: DecisionLog | None) -> HloInstruc
                 return module.instruction(decision.join.producers[0])
             if decision.consumer == wanted and decision.join.consumers:
                 return module.instruction(decision.join.consumers[0])
+        # "x" for an argument that the compiler calls "x.1".
+        for parameter in module.entry_computation.parameters:
+            if parameter.metadata.op_name == wanted:
+                return parameter
         raise
