@@ -7,7 +7,7 @@ So one layout of the ops before fusion serves for all moments (see `widgets.repl
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hlo_widgets.analysis.decisions.grouping import Kernel
 from hlo_widgets.analysis.decisions.replay import Replay
@@ -116,7 +116,8 @@ class ReplayPictures:
         for kernel in shown:
             node = self._node(kernel, kernel.name, lit=False)
             wider = self._places.labels.get(kernel.op) if kernel.op is not None else None
-            lines = node.lines if wider is None else _longest(node.lines, (wider, "8,888 ops"))
+            later = () if wider is None else (wider, "8,888 ops", _was(kernel.name))
+            lines = _longest(node.lines, later)
             graph.nodes.append(Node(node.id, kernel.op, lines, node.style, is_root=node.is_root))
         places = {kernel.name: [(kernel.name, kernel)] for kernel in shown}
         graph.edges = _edges(moment, places)
@@ -133,21 +134,21 @@ class ReplayPictures:
         moment = Moment(self._replay.kernels(number), region.computation, self._places.is_drawn)
         step = self._replay.steps[number - 1] if number else None
         opened = {} if step is None else self._opened(step)
-        renamed = set(step.renamed.values()) if step is not None else set()
         shown = [kernel for kernel in moment.drawn if moment.anchor(kernel) in inside]
         graph = Graph(region.computation.name, [], [], [], shown=len(shown))
         graph.left_out = region.left_out
         places: dict[str, list[tuple[str, Kernel]]] = {}
         for kernel in shown:
-            lit = kernel.name in opened or kernel.name in renamed
             node_id = moment.anchor(kernel).name
-            graph.nodes.append(self._node(kernel, node_id, lit=lit))
+            node = self._node(kernel, node_id, lit=kernel.name in opened)
             parts = [part for part in opened.get(kernel.name, ()) if part.gives]
             stood = [(moment.anchor(part).name, part) for part in parts]
             # What the kernel grew from comes last: the others were joined to it.
-            places[kernel.name] = sorted(stood, key=lambda one: one[0] == node_id) or [
-                (node_id, kernel)
-            ]
+            stood = sorted(stood, key=lambda one: one[0] == node_id) or [(node_id, kernel)]
+            if stood[-1][1].name != kernel.name:
+                node = replace(node, lines=(*node.lines, _was(stood[-1][1].name)))
+            graph.nodes.append(node)
+            places[kernel.name] = stood
         self._add_parts(graph, places)
         graph.edges = _edges(moment, places)
         graph.legend = _legend(graph)
@@ -271,6 +272,10 @@ def _edges_into(
                 for tail, giver in places.get(moment.giver(source).name, ()):
                     if source in giver.gives and tail != node_id:
                         yield Edge(tail, node_id)
+
+
+def _was(name: str) -> str:
+    return one_line(f"was {name}", LONGEST_NAME)
 
 
 def _longest(lines: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:

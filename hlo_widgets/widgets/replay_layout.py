@@ -6,6 +6,7 @@ jumps from one moment to the next, and no layout program runs for it.
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,9 +20,13 @@ MOST_GAP = (26.0, 34.0)
 """Widest empty stripe, across and down, in points; arbitrary, about the layout program's own."""
 
 _MARGIN = 4.0
-# How far a line that would run over a box is bent aside, in points, the least first: arbitrary.
-_BENDS = (0.0, 50.0, -50.0, 100.0, -100.0, 170.0, -170.0, 260.0, -260.0)
-_SAMPLES = tuple(step / 12 for step in range(1, 12))
+# How far a line that would run over a box is bent aside at its start and its end, in points, the
+# least first: arbitrary.
+_ASIDE = (0.0, 50.0, -50.0, 100.0, -100.0, 170.0, -170.0, 260.0, -260.0)
+_BENDS = tuple(
+    sorted(itertools.product(_ASIDE, _ASIDE), key=lambda bend: abs(bend[0]) + abs(bend[1]))
+)
+_SAMPLES = tuple(step / 24 for step in range(1, 24))
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 _Point = tuple[float, float]
@@ -44,12 +49,12 @@ def moment_layout(graph: Graph, base_graph: Graph, base: Layout) -> Layout:
     }
     drawn = zip(base_graph.edges, base.edges, strict=True)
     lines = {(edge.tail, edge.head): line.d for edge, line in drawn}
-    edges = [
-        Line(_mapped(lines[ends], across, down), None, None)
-        if (ends := (edge.tail, edge.head)) in lines
-        else Line(_curve(*ends, boxes), None, None)
+    paths = (
+        _moved(lines.get((edge.tail, edge.head)), across, down)
+        or _curve(edge.tail, edge.head, boxes)
         for edge in graph.edges
-    ]
+    )
+    edges = [Line(path, None, None) for path in paths]
     width = max((box.x + box.width for box in boxes.values()), default=0.0)
     height = max((box.y + box.height for box in boxes.values()), default=0.0)
     return Layout(width + _MARGIN, height + _MARGIN, boxes, edges)
@@ -81,13 +86,23 @@ def _squeeze(intervals: Iterable[tuple[float, float]], most_gap: float) -> Calla
     return place
 
 
-def _mapped(path: str, across: Callable[[float], float], down: Callable[[float], float]) -> str:
-    places = [across, down]
+def _moved(
+    path: str | None, across: Callable[[float], float], down: Callable[[float], float]
+) -> str | None:
+    """Return the layout program's own line at its new place; None where it would be bent."""
+    numbers = [float(number) for number in _NUMBER.findall(path or "")]
+    offsets = [
+        {round(place(value) - value, 1) for value in values}
+        for place, values in ((across, numbers[::2]), (down, numbers[1::2]))
+    ]
+    if path is None or any(len(offset) != 1 for offset in offsets):
+        return None
+    steps = [offset.pop() for offset in offsets]
 
     def move(found: re.Match[str]) -> str:
-        place = places[0]
-        places.reverse()  # the numbers are x and y in turn
-        return f"{place(float(found[0])):.1f}"
+        step = steps[0]
+        steps.reverse()  # the numbers are x and y in turn
+        return f"{float(found[0]) + step:.1f}"
 
     return _NUMBER.sub(move, path)
 
@@ -98,9 +113,9 @@ def _curve(tail: str, head: str, boxes: Mapping[str, Rectangle]) -> str:
         return "M0 0"
     start, end = _ends(boxes[tail], boxes[head])
     others = [box for key, box in boxes.items() if key not in (tail, head)]
-    bends = (_bent(start, end, aside) for aside in _BENDS)
+    bends = (_bent(start, end, bend) for bend in _BENDS)
     free = (points for points in bends if not _hits(points, others))
-    points = next(free, None) or _bent(start, end, 0.0)
+    points = next(free, None) or _bent(start, end, _BENDS[0])
     (x, y), *rest = points
     return f"M{x:.1f} {y:.1f}C" + " ".join(f"{x:.1f} {y:.1f}" for x, y in rest)
 
@@ -117,12 +132,12 @@ def _ends(tail: Rectangle, head: Rectangle) -> tuple[_Point, _Point]:
     return (tail.x, heights[0]), (head.x + head.width, heights[1])
 
 
-def _bent(start: _Point, end: _Point, aside: float) -> tuple[_Point, _Point, _Point, _Point]:
+def _bent(start: _Point, end: _Point, bend: _Point) -> tuple[_Point, _Point, _Point, _Point]:
     third = (end[1] - start[1]) / 3
     return (
         start,
-        (start[0] + aside, start[1] + third),
-        (end[0] + aside, end[1] - third),
+        (start[0] + bend[0], start[1] + third),
+        (end[0] + bend[1], end[1] - third),
         end,
     )
 
@@ -137,7 +152,7 @@ def _hits(points: tuple[_Point, _Point, _Point, _Point], boxes: Iterable[Rectang
         if box.y <= bottom and box.y + box.height >= top
     ]
     return bool(near) and any(
-        box.x - 3 <= x <= box.x + box.width + 3 and box.y <= y <= box.y + box.height
+        box.x - 5 <= x <= box.x + box.width + 5 and box.y <= y <= box.y + box.height
         for x, y in _sampled(points)
         for box in near
     )

@@ -57,9 +57,9 @@ class ReplayPlayer:
         self._layouts: dict[str, tuple[Graph, Layout]] = {}
         self._boxes: dict[str, Kernel] = {}
         self._target: int | None = None
-        self.graph = GraphView(layout={"flex": "3 1 420px", "min_width": "0", "height": HEIGHT})
+        self.graph = GraphView(layout={"flex": "3 1 370px", "min_width": "0", "height": HEIGHT})
         self.graph.add_class("hw-replay-graph")
-        self.view = ReplayView(layout={"flex": "2 1 300px", "min_width": "0", "height": HEIGHT})
+        self.view = ReplayView(layout={"flex": "2 1 270px", "min_width": "0", "height": HEIGHT})
         self._make_bar(len(replay.steps))
         gap = {"width": "100%", "grid_gap": "6px"}
         below = ipywidgets.HBox([self.graph, self.view], layout=gap | {"flex_flow": "row wrap"})
@@ -126,24 +126,40 @@ class ReplayPlayer:
         self.view.on_msg(lambda _, message, __: self._on_words(message))
 
     def _show(self, number: int) -> None:
-        self.view.moment = plain(describe_moment(self._replay, number, self._log))
-        graph = self._pictures.build(number)
         try:
-            layout = self._layout(number, graph)
+            self._draw(number)
         except DrawingError as error:
             self.graph.send({"type": "problem", "text": str(error)})
-            return
+        self.view.moment = plain(describe_moment(self._replay, number, self._log))
+
+    def _draw(self, number: int) -> None:
+        graph = self._pictures.build(number)
+        layout = self._layout(number, graph)
         nodes = (node for node in graph.nodes if isinstance(node, KernelNode))
         self._boxes = {node.id: node.kernel for node in nodes if node.kernel is not None}
-        lit = [node.id for node in graph.nodes if node.style == "joined"]
+        lit = self._lit(number, graph)
         key = self._pictures.region(number).key
         picture = picture_of(graph, layout, ViewState(), key)
         # The last of what was fused is the place of the kernel: it keeps its place on the screen.
         hold = lit[-1] if lit else None
-        picture |= {"note": _note(graph), "start": hold or picture["start"], "hold": hold}
+        start = hold or next(iter(self._lit(1, self._pictures.build(1))[-1:]), None)
+        picture |= {"note": _note(graph), "start": start or picture["start"], "hold": hold}
         self.graph.selected = ""
         self.graph.picture = plain(picture)
         self.graph.send({"type": "center_pair", "ids": [plain_text(one) for one in lit[-2:]]})
+
+    def _lit(self, number: int, graph: Graph) -> list[str]:
+        """Return the ids of what a step fused, those of the kernels that it made or named last."""
+        if number == 0:
+            return []
+        step = self._replay.steps[number - 1]
+        made = {*step.merged, *step.renamed.values()}
+        if step.made is not None:
+            made.add(step.made.name)
+        lit = [node for node in graph.nodes if node.style == "joined"] or [
+            node for node in graph.nodes if not made.isdisjoint(node.members)
+        ]
+        return [node.id for node in sorted(lit, key=lambda n: not made.isdisjoint(n.members))]
 
     def _layout(self, number: int, graph: Graph) -> Layout:
         region = self._pictures.region(number)

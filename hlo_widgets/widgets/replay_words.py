@@ -148,7 +148,7 @@ def _of_pass(replay: Replay, step: ReplayStep) -> list[_Parts]:
 def _facts(
     decision: FusionDecision, moment: QueueMoment | None, log: DecisionLog
 ) -> list[tuple[str, str]]:
-    facts = [("Verdict", decision.verdict.value)]
+    facts: list[tuple[str, str]] = []
     ranked = moment.ranked if moment is not None else _other_record(decision, log)
     if ranked is not None and ranked.priority is not None:
         facts.append(("Priority", _cost(ranked.priority, ranked)))

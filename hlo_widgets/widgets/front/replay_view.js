@@ -39,7 +39,7 @@ function render({ model, el }) {
   }
 
   function queue({ queue: rows, queue_note: note }) {
-    const parts = [make("h4", "", "The queue, highest first")];
+    const parts = [make("h4", "", rows.length ? "The queue, highest first" : "The queue")];
     if (rows.length) {
       const heads = [["#", "hw-figure"], ["producer", ""], ["priority", "hw-figure"], ["moved", ""]];
       const cells = heads.map(([text, className]) => Object.assign(make("th", className, text), { scope: "col" }));

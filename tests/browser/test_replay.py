@@ -1,0 +1,211 @@
+"""The steps of fusion in a real JupyterLab: slide, play, step, jump, and the end."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.browser.explorer_page import ExplorerPage
+
+EXPLORE = """
+import sys
+sys.path.insert(0, {root!r})
+import hlo_widgets as hw
+from tests.analysis.dumps import decisions_of, module_of
+explorer = hw.explore(module_of({name!r}), decisions=decisions_of({name!r}))
+explorer
+"""
+PLAIN = """
+import hlo_widgets as hw
+explorer = hw.explore(hw.captures.load("row_softmax", "v6e"))
+explorer
+"""
+
+
+class ReplayPage:
+    """The tab with the steps, and what a person does with it."""
+
+    def __init__(self, notebook):
+        self.notebook, self.page = notebook, notebook.page
+        self.page.locator(".hw-graph .hw-box").first.wait_for()
+        self.page.get_by_role("tab", name="Fusion steps").click()
+
+    @property
+    def graph(self):
+        return self.page.locator(".hw-replay-graph .hw-graph")
+
+    @property
+    def words(self):
+        return self.page.locator(".hw-replay-words")
+
+    @property
+    def slider(self):
+        return self.page.locator(".hw-replay-bar [role=slider]")
+
+    def wait_step(self, number, total):
+        title = f"Step {number} of {total}" if number else "Before any fusion"
+        self.page.locator(f'.hw-replay-words[data-shown="{title}"]').wait_for()
+
+    def press(self, title):
+        self.page.locator(f'.hw-replay-bar button[title="{title}"]').click()
+
+    def box(self, name):
+        return self.graph.locator(f'.hw-box[data-name="{name}"]')
+
+    def names(self):
+        return self.graph.locator(".hw-box").evaluate_all("all => all.map(b => b.dataset.name)")
+
+    def lit(self):
+        return self.graph.locator(".hw-box.hw-style-joined").evaluate_all(
+            "all => all.map(b => b.dataset.name)"
+        )
+
+    def settle(self):
+        """Wait until no box is on its way."""
+        self.page.wait_for_function(
+            "() => document.querySelector('.hw-replay-graph').getAnimations({subtree: true})"
+            ".every((one) => one.playState !== 'running')"
+        )
+
+
+def open_replay(open_notebook, name):
+    from pathlib import Path
+
+    root = str(Path(__file__).parents[2])
+    notebook = open_notebook([EXPLORE.format(root=root, name=name)])
+    notebook.run_all()
+    return ReplayPage(notebook)
+
+
+@pytest.fixture
+def mlp(open_notebook):
+    return open_replay(open_notebook, "mlp.h100")
+
+
+def test_step_by_step_from_the_ops_to_the_final_kernels(mlp):
+    mlp.wait_step(0, 31)
+    assert mlp.lit() == []
+    assert "integer_pow.2.0" in mlp.names()
+    mlp.press("One step on")
+    mlp.wait_step(1, 31)
+    assert sorted(mlp.lit()) == ["fusion.4", "integer_pow.2.0"]
+    text = mlp.words.inner_text()
+    assert "integer_pow.2.0 → integer_pow.3.0: fused" in text
+    for words in ("6.005 us", "9.517 us", "3.512 us", "yes, of 30 in the queue"):
+        assert words in text
+    assert mlp.words.locator("tbody tr").count() == 10
+    taken = mlp.words.locator("tr.hw-taken")
+    assert taken.get_attribute("data-producer") == "integer_pow.2.0"
+    mlp.press("One step on")
+    mlp.wait_step(2, 31)
+    assert "integer_pow.2.0" not in mlp.names()
+    assert mlp.words.locator(".hw-move-new").count() == 1
+    mlp.press("One step back")
+    mlp.wait_step(1, 31)
+    mlp.press("To the final graph")
+    mlp.wait_step(31, 31)
+    assert "every fusion holds the ops" in mlp.words.inner_text()
+    final = (
+        mlp.page.locator(".hw-graph")
+        .first.locator(".hw-box")
+        .evaluate_all("all => all.map(b => b.dataset.name)")
+    )
+    fusions = {name for name in final if "fusion" in name}
+    assert {"loop_multiply_fusion", "input_reduce_fusion", "fusion.13"} <= fusions
+    assert fusions <= set(mlp.names())
+    mlp.press("To before any fusion")
+    mlp.wait_step(0, 31)
+
+
+def test_the_slider_slides_and_boxes_keep_their_places(mlp):
+    mlp.wait_step(0, 31)
+    handle = mlp.page.locator(".hw-replay-bar .noUi-handle")
+    handle.focus()
+    for _ in range(3):
+        mlp.page.keyboard.press("ArrowRight")
+    mlp.wait_step(3, 31)
+    mlp.settle()
+    # What has nothing to do with the step stays where it is, and what takes in the other too.
+    before = mlp.box("fusion.6").bounding_box()
+    mlp.page.keyboard.press("ArrowRight")
+    mlp.wait_step(4, 31)
+    mlp.page.keyboard.press("ArrowRight")
+    mlp.wait_step(5, 31)
+    mlp.settle()
+    assert sorted(mlp.lit()) == ["fusion.6", "fusion.8"]
+    after = mlp.box("fusion.6").bounding_box()
+    assert abs(before["x"] - after["x"]) < 250
+    pane = mlp.graph.locator(".hw-pane").bounding_box()
+    for name in ("fusion.6", "fusion.8"):
+        box = mlp.box(name).bounding_box()
+        assert pane["y"] <= box["y"]
+        assert box["y"] + box["height"] <= pane["y"] + pane["height"] + 1
+
+
+def test_play_runs_to_the_end_and_can_be_paused(open_notebook):
+    replay = open_replay(open_notebook, "row_softmax.v6e")
+    replay.wait_step(0, 7)
+    play = replay.page.locator(
+        ".hw-replay-bar .widget-play button, .hw-replay-bar .jupyter-widgets.widget-play button"
+    ).first
+    play.click()
+    replay.wait_step(1, 7)
+    play.click()
+    paused = replay.words.get_attribute("data-shown")
+    play.click()
+    replay.wait_step(7, 7)
+    assert re.fullmatch(r"Step [12] of 7", paused)
+    assert {"fusion", "fusion.1"} <= set(replay.names())
+    assert "no queue" in replay.words.inner_text()
+
+
+def test_jump_goes_to_the_step_that_made_the_selected_fusion(mlp):
+    mlp.wait_step(0, 31)
+    mlp.page.locator('.hw-graph .hw-box[data-name="input_reduce_fusion"]').first.click()
+    jump = mlp.page.get_by_role("button", name="Jump to the step that made input_reduce_fusion")
+    jump.click()
+    mlp.wait_step(22, 31)
+    assert "convert_element_type.12.0" in mlp.words.inner_text()
+    mlp.words.locator(".hw-chosen .hw-step", has_text=re.compile("^4$")).click()
+    mlp.wait_step(4, 31)
+    # A name in the words lights its box, and the kernel of the end above.
+    mlp.words.locator("p.hw-first .hw-link").first.click()
+    mlp.graph.locator('.hw-selected[data-name="convert_element_type.11.0"]').wait_for()
+    assert mlp.page.locator('.hw-detail[data-selected="input_reduce_fusion"]').count() == 1
+
+
+def test_without_a_record_the_tab_says_how_to_get_one(open_notebook):
+    notebook = open_notebook([PLAIN])
+    notebook.run_all()
+    page = ExplorerPage(notebook)
+    page.page.get_by_role("tab", name="Fusion steps").click()
+    page.page.get_by_text("explain=True").last.wait_for()
+    assert page.page.locator(".hw-replay-graph").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("row_softmax.h100", 1), ("mlp.h100", 9), ("train_step.v6e", 40)]
+)
+def test_it_fits_narrow_and_wide_pages_in_both_themes(open_notebook, name, number):
+    replay = open_replay(open_notebook, name)
+    replay.words.wait_for()
+    replay.notebook.execute("application:toggle-left-area")
+    for _ in range(number):
+        replay.press("One step on")
+    for width in (900, 1400):
+        replay.page.set_viewport_size({"width": width, "height": 1000})
+        for theme in ("light", "dark"):
+            replay.notebook.set_theme(theme)
+            replay.page.locator(f'.hw-replay-words[data-theme="{theme}"]').wait_for()
+            replay.words.scroll_into_view_if_needed()
+            replay.settle()
+            replay.notebook.screenshot(f"replay-{name}-{width}-{theme}")
+            for part in (replay.words, replay.graph, replay.page.locator(".hw-replay-bar")):
+                box = part.bounding_box()
+                assert box["x"] + box["width"] <= width
+                assert part.evaluate("el => el.scrollWidth <= el.clientWidth + 1")
+    replay.press("To the final graph")
+    replay.words.get_by_text("Checked").or_(replay.words.get_by_text("different")).first.wait_for()
+    replay.settle()
+    replay.notebook.screenshot(f"replay-{name}-end")

@@ -1,0 +1,189 @@
+"""The tab with the steps of fusion, without a browser."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+import pytest
+
+import hlo_widgets as hw
+from hlo_widgets.analysis.decisions import DecisionLog, DecisionSource, FusionDecision, Verdict
+from hlo_widgets.analysis.decisions.replay import replay_decisions
+from hlo_widgets.widgets.replay_part import ReplayPart
+from hlo_widgets.widgets.replay_words import describe_moment
+from hlo_widgets.widgets.shown import Shown
+from tests.analysis.dumps import decisions_of, module_of
+
+SMALL = """HloModule small
+
+ENTRY main {
+  p = f32[8] parameter(0)
+  a = f32[8] exponential(p)
+  ROOT r = f32[8] negate(a)
+}
+"""
+
+
+def part_of(name, went=None):
+    part = ReplayPart(lambda op: went.append(op.name) if went is not None else None)
+    part.show(Shown.of_module(module_of(name), decisions=decisions_of(name)))
+    return part
+
+
+def words(player):
+    return ["".join(p["text"] for p in parts) for parts in player.view.moment["sentences"]]
+
+
+def lit(player):
+    boxes = player.graph.picture["boxes"]
+    return {box["members"][0] for box in boxes if box["style"] == "joined"}
+
+
+def test_without_decisions_it_says_in_one_line_how_to_get_them():
+    part = ReplayPart(lambda op: None)
+    part.show(Shown.of_module(hw.captures.load("row_softmax", "v6e").module))
+    (label,) = part.widget.children
+    for word in ("explain=True", "--explain", "decisions="):
+        assert word in label.value
+    assert part.player is None
+    part.select(module_of("mlp.v6e").entry_computation.root_instruction)
+
+
+def test_a_record_without_fusions_says_so():
+    part = ReplayPart(lambda op: None)
+    shown = Shown.of_module(module_of("mlp.h100"))
+    part.show(dataclasses.replace(shown, decisions=DecisionLog()))
+    assert part.widget.children[0].value == "The record tells no fusion in its order."
+
+
+@pytest.mark.parametrize("name", ["mlp.h100", "mlp.v6e", "row_softmax.h100", "loop_between.v6e"])
+def test_each_step_shows_its_picture_and_its_words_and_the_end_the_final_kernels(name):
+    part = part_of(name)
+    player = part.player
+    replay = replay_decisions(decisions_of(name))
+    assert player.slider.max == len(replay.steps)
+    for step in replay.steps:
+        player.show_step(step.number)
+        assert player.view.moment["title"] == f"Step {step.number} of {len(replay.steps)}"
+        if step.decision is not None:
+            assert words(player)[0].startswith(f"{step.decision.producer} → ")
+            assert step.made.name in lit(player)
+    # Loops and branches have pictures of their own: the last one is of one computation.
+    shown = {box["members"][0] for box in player.graph.picture["boxes"]}
+    final = {op.name for op in module_of(name).instructions() if op.opcode == "fusion"}
+    assert shown & final
+    assert any("holds the ops" in note for note in player.view.moment["notes"])
+
+
+def test_a_step_of_the_mlp_is_drawn_within_the_time_of_a_glance():
+    player = part_of("mlp.h100").player
+    player.show_step(1)
+    slowest = 0.0
+    for number in range(2, player.slider.max + 1):
+        start = time.perf_counter()
+        player.show_step(number)
+        slowest = max(slowest, time.perf_counter() - start)
+    assert slowest < 0.15
+
+
+def test_the_selected_fusion_offers_the_step_that_made_it():
+    went = []
+    part = part_of("mlp.h100", went)
+    player = part.player
+    assert player.jump.disabled
+    fusion = module_of("mlp.h100").instruction("input_reduce_fusion")
+    inner = fusion.called_computations[0].root_instruction
+    for selected in (fusion, inner):
+        part.select(selected)
+        assert player.jump.description == "Jump to the step that made input_reduce_fusion"
+        assert player.view.selected["steps"] == [4, 22]
+    player.jump.click()
+    assert player.slider.value == 22
+    player.view.send = lambda message: None
+    player._on_words({"type": "step", "number": 4})
+    assert player.slider.value == 4
+    part.select(module_of("mlp.h100").instruction("w2.1"))
+    assert player.jump.disabled
+    assert player.view.selected["words"] == "was fused in no step"
+    part.select(None)
+    assert player.view.selected == {}
+
+
+def test_a_box_leads_to_the_final_op_that_runs_it_now():
+    went = []
+    player = part_of("mlp.h100", went).player
+    player.show_step(1)
+    player.graph.selected = "integer_pow.3.0"
+    assert went == ["loop_multiply_fusion"]
+    player._on_words({"type": "name", "name": "integer_pow.2.0"})
+    assert player.graph.selected == "integer_pow.2.0"
+    assert went == ["loop_multiply_fusion"] * 2
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {},
+        {"type": "step"},
+        {"type": "step", "number": "7"},
+        {"type": "step", "number": 10**9},
+        {"type": "step", "number": -3},
+        {"type": "name", "name": None},
+        {"type": "find", "text": "no such op"},
+        {"type": "hover", "id": "nobody"},
+        {"type": "toggle", "id": "x"},
+        {"type": "option", "name": "color_by", "value": "cycles"},
+    ],
+)
+def test_what_a_browser_sends_never_raises(message):
+    player = part_of("row_softmax.v6e").player
+    player._on_words(message)
+    player._on_graph(message)
+    player.graph.selected = str(message)
+    assert 0 <= player.slider.value <= player.slider.max
+
+
+def test_another_module_in_its_place_starts_anew_and_closes_the_old_player():
+    part = part_of("mlp.h100")
+    old = part.player
+    old.show_step(5)
+    part.show(Shown.of_module(module_of("mlp.v6e"), decisions=decisions_of("mlp.v6e")))
+    assert part.player is not old
+    assert part.player.slider.value == 0
+    assert part.widget.children == (part.player.widget,)
+    part.show(Shown.of_module(module_of("mlp.v6e")))
+    assert part.player is None
+
+
+def test_figures_of_another_record_are_told_only_where_they_are_of_the_pair():
+    log = decisions_of("factor_between.v6e")
+    replay = replay_decisions(log)
+    known = {
+        (d.producer, d.consumer) for d in log.decisions if d.priority is not None and d.consumer
+    }
+    told = 0
+    for step in replay.steps:
+        facts = dict(describe_moment(replay, step.number, log)["facts"])
+        if "Priority" in facts:
+            assert (step.decision.producer, step.decision.consumer) in known
+            assert facts["Figures from"] == "compiler.log"
+            assert facts["Priority"].endswith("cycles")
+            told += 1
+    assert told == len(known) == 5
+
+
+def test_records_of_unknown_ops_are_counted_in_the_notes():
+    decisions = tuple(
+        FusionDecision(p, c, Verdict.FUSED, consumers=(c,), fusion_name=f)
+        for p, c, f in (("a", "r", "fusion"), ("<i>x</i>", "y", "z"), ("p", "fusion", "fusion"))
+    )
+    source = DecisionSource("d", "GPU priority fusion dump", decisions, module_text=SMALL)
+    log = DecisionLog(decisions, (source,))
+    replay = replay_decisions(log)
+    moment = describe_moment(replay, 1, log)
+    assert any("2 names in the record" in note and "<i>x</i>" in note for note in moment["notes"])
+    part = ReplayPart(lambda op: None)
+    part.show(Shown.of_module(hw.parse_hlo_module(SMALL), decisions=log))
+    part.player.show_step(2)
+    assert words(part.player)[0] == "p → fusion: fused"
