@@ -22,6 +22,7 @@ __all__ = ["PairVerdict", "PairVerdicts"]
 
 # Arbitrary: a record about an op that lives on in so many kernels says little of any two of them.
 _MOST_PAIRS = 64
+_OF_ONE = frozenset({Verdict.FUSED, Verdict.INELIGIBLE})
 _SAYS = re.compile("“(.+)”", re.DOTALL)
 
 
@@ -134,8 +135,18 @@ class PairVerdicts:
         return _in_short(answer, tuple(records))
 
     def _some(self, edge: Edge) -> DecisionLog:
-        """Return the part of the log that can be about two kernels."""
-        return replace(self.log, decisions=tuple(self.about((edge.producer, *edge.via))))
+        """Return the part of the log that can be about two kernels.
+
+        What says that an op is gone into another, or stands alone, tells of the producer by itself.
+        """
+        ends = {edge.consumer, *edge.via}
+        found = (
+            d
+            for d in self.about((edge.producer, *edge.via))
+            if d.verdict in _OF_ONE
+            or (d.join and not ends.isdisjoint((*d.join.producers, *d.join.consumers)))
+        )
+        return replace(self.log, decisions=tuple(found))
 
     def _is_kernel(self, op: HloInstruction) -> bool:
         return op.opcode not in ("bitcast", "get-tuple-element", "tuple")

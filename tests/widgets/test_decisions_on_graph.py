@@ -1,0 +1,385 @@
+"""Why it fused, why it did not, in an Explorer without a browser."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import hlo_widgets as hw
+from hlo_widgets.analysis.decisions import (
+    DecisionLog,
+    DecisionSource,
+    Exactness,
+    FusionDecision,
+    Verdict,
+    join_decisions,
+)
+from hlo_widgets.analysis.why import why_not_fused
+from hlo_widgets.errors import DecisionFileError, HloLookupError
+from hlo_widgets.widgets.decision_bar import filter_of, headline, log_notes, summary_of
+from hlo_widgets.widgets.decision_table import MOST_RECORDS, decision_frame
+from hlo_widgets.widgets.pass_list import describe_passes, final_names
+from hlo_widgets.widgets.verdicts import DecisionFilter, Verdicts, short_places
+from hlo_widgets.widgets.why_words import NO_RECORD, describe_decisions
+from tests.analysis.dumps import decisions_of, dump_folder, module_of
+from tests.graph.modules import chain
+
+NAMES = ("mlp.v6e", "mlp.h100", "row_softmax.v6e", "attention.v6e", "train_step.h100")
+
+
+@pytest.fixture
+def mlp():
+    return hw.explore(module_of("mlp.h100"), decisions=decisions_of("mlp.h100"))
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Collect what an Explorer's graph sends to the browser."""
+
+    def collect(explorer):
+        messages = []
+        monkeypatch.setattr(explorer._graph, "send", messages.append)
+        return messages
+
+    return collect
+
+
+def decide(explorer):
+    explorer._on_graph({"type": "option", "name": "show_decisions", "value": True})
+
+
+def part(explorer, title):
+    """Bring a tab to the front and return its part."""
+    (found,) = (one for one in explorer._tabs.parts if one.title == title)
+    explorer._tabs.open(found)
+    return found
+
+
+def told(explorer):
+    return [(a["tail"], a["head"]) for a in explorer._graph.picture["arrows"] if "verdict" in a]
+
+
+def refusal(producer, consumer, reason="no", **more):
+    return FusionDecision(
+        producer, consumer, Verdict.REFUSED, reason, consumers=(consumer,), **more
+    )
+
+
+def test_the_mode_says_on_each_arrow_what_is_on_record(mlp):
+    assert told(mlp) == []
+    assert mlp._graph.picture["decisions"] is False
+    decide(mlp)
+    assert ("loop_multiply_fusion", "gemm_fusion_dot") in told(mlp)
+    counts = {kind["kind"]: kind["count"] for kind in mlp._graph.picture["kinds"]}
+    assert counts["unprofitable"] == 2
+    assert counts["structural"] == 0
+    json.dumps(mlp._graph.picture, allow_nan=False)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_arrow_says_what_its_explanation_says(name):
+    explorer = hw.explore(module_of(name), decisions=decisions_of(name))
+    decide(explorer)
+    arrows = [a for a in explorer._graph.picture["arrows"] if "verdict" in a]
+    assert arrows
+    for arrow in arrows:
+        tail = arrow["tail"].partition("@")[0]
+        answer = why_not_fused(module_of(name), tail, arrow["head"], decisions_of(name))
+        assert answer.kind.value == arrow["verdict"]["kind"], arrow
+        if arrow["verdict"]["mark"] == "compiler" and "“" in answer.headline:
+            assert arrow["verdict"]["words"] in answer.headline
+
+
+def test_asking_opens_the_explanation_and_selecting_closes_it(mlp):
+    mlp.select("gemm_fusion_dot")
+    mlp._graph.asked = ["loop_multiply_fusion", "input_reduce_fusion"]
+    assert mlp.selected == ""
+    why = mlp._detail.detail["why"]
+    assert why["kind"] == "unprofitable"
+    facts = dict(why["facts"])
+    assert facts["price"].startswith("unfused − fused = −126.8 us")
+    assert facts["queue"].startswith("not queued")
+    assert {item["mark"] for item in why["evidence"]} == {"compiler"}
+    assert [op["name"] for op in why["connection"]] == [
+        "loop_multiply_fusion",
+        "input_reduce_fusion",
+    ]
+    mlp._on_detail({"type": "go", "id": why["ops"][1]["id"]})
+    assert mlp._graph.asked == []
+    assert mlp._detail.detail["name"] == "input_reduce_fusion"
+    mlp._graph.asked = ["loop_multiply_fusion", "input_reduce_fusion"]
+    mlp._graph.asked = []
+    assert "summary" in mlp._detail.detail
+
+
+def test_why_not_fused_by_name_shows_what_it_returns(mlp, sent):
+    messages = sent(mlp)
+    answer = mlp.why_not_fused("loop_multiply_fusion", "input_reduce_fusion")
+    assert answer.kind == mlp._detail.detail["why"]["kind"]
+    assert messages[-1]["type"] == "center_pair"
+    with pytest.raises(HloLookupError):
+        mlp.why_not_fused("loop_multiply_fusion", "nothing")
+
+
+def test_what_lies_in_a_fusion_is_answered_by_its_kernel():
+    explorer = hw.explore(hw.captures.load("row_softmax", "v6e"), expanded=["fusion.1"])
+    inner = next(box["id"] for box in explorer._graph.picture["boxes"] if "/" in box["id"])
+    explorer._graph.asked = [inner, "copy-done"]
+    why = explorer._detail.detail["why"]
+    assert [op["name"] for op in why["ops"]] == [inner.rpartition("/")[2], "copy-start"]
+    assert "fusion.1" in [op["name"] for op in why["kernels"]]
+
+
+@pytest.mark.parametrize("ids", [["x"], ["no", "such"], ["", ""], ["a", "b", "c"], ["/", "@"]])
+def test_asking_for_what_is_not_there_is_told_and_never_raises(mlp, sent, ids):
+    messages = sent(mlp)
+    mlp._graph.asked = ids
+    assert [message["type"] for message in messages] == ["problem"]
+    assert "why" not in mlp._detail.detail
+
+
+def test_picking_starts_in_the_details(mlp, sent):
+    messages = sent(mlp)
+    mlp._on_detail({"type": "pick", "id": "gemm_fusion_dot"})
+    assert messages == [{"type": "pick", "id": "gemm_fusion_dot", "name": "gemm_fusion_dot"}]
+    mlp._on_detail({"type": "pick", "id": "nowhere"})
+    mlp._on_detail({"type": "why", "ids": ["nowhere", "gemm_fusion_dot"]})
+    assert [message["type"] for message in messages] == ["pick", "problem"]
+    mlp._on_detail({"type": "why", "ids": ["gemm_fusion_dot", "fusion.13"]})
+    assert mlp._detail.detail["why"]["kind"] == "blocked"
+
+
+def test_the_details_list_the_records_of_an_op(mlp):
+    mlp.select("loop_multiply_fusion")
+    records = mlp._detail.detail["decisions"]
+    first = records["shown"][0]
+    assert first["verdict"] == "refused"
+    assert first["words"] == "will execute slower if fused"
+    assert first["links"][0]["name"] == "input_reduce_fusion"
+    assert first["ask"] == "input_reduce_fusion"
+    assert records["left_out"] > 0
+    mlp.select("x.1")
+    assert mlp._detail.detail["decisions"] == {"shown": [], "left_out": 0}
+
+
+def test_a_record_tells_what_the_op_was_in_it():
+    link = {"id": "", "name": "b", "about": ""}
+    decisions = [refusal("a", "b"), refusal("b", "c"), refusal("b", "d", siblings=True)]
+    decisions.append(FusionDecision("b", None, Verdict.INELIGIBLE, "alone"))
+    told = describe_decisions(decisions, ["b"], lambda _: link)["shown"]
+    roles = {(one["role"], one["other"]) for one in told}
+    assert roles == {("takes in", "a"), ("into", "c"), ("beside", "d"), ("of it alone", "")}
+
+
+def test_without_a_record_the_graph_speaks_and_it_is_said():
+    explorer = hw.explore(hw.captures.load("row_softmax", "v6e"))
+    decide(explorer)
+    assert explorer._graph.picture["note"] == NO_RECORD
+    explorer._graph.asked = ["x.1", "fusion.1"]
+    why = explorer._detail.detail["why"]
+    assert (why["kind"], why["note"]) == ("blocked", NO_RECORD)
+    assert {item["mark"] for item in why["evidence"]} == {"inferred"}
+    assert part(explorer, "Decisions").bar.summary == {"notes": [NO_RECORD]}
+    assert part(explorer, "Passes").widget.note == NO_RECORD
+
+
+def test_a_dump_can_be_given_as_a_path(tmp_path):
+    explorer = hw.explore(module_of("mlp.v6e"), decisions=dump_folder("mlp.v6e"))
+    assert len(explorer._shown.decisions) == len(decisions_of("mlp.v6e"))
+    with pytest.raises(DecisionFileError):
+        hw.explore(module_of("mlp.v6e"), decisions=tmp_path)
+
+
+def test_counts_by_reason_stand_at_the_top():
+    log = decisions_of("mlp.h100")
+    assert headline(log) == "2 refused and 21 producers ineligible"
+    summary = summary_of(log)
+    assert summary["reasons"][0] == ("the producer is not fusible",) * 2 + (13,)
+    assert ["ranked", 107] in summary["verdicts"]
+    assert headline(decisions_of("mlp.v6e")) == "157 refused"
+
+
+def test_what_was_not_joined_or_read_is_counted_and_said():
+    module = hw.parse_hlo_module(chain(3))
+    source = DecisionSource("a.log", "TPU compiler log", (), unread={"Odd line": 3, "Other": 1})
+    log = DecisionLog((refusal("op.1", "op.2"), refusal("x", "y")), (source,), 2, ("a note",))
+    notes = log_notes(join_decisions(log, module))
+    assert notes == [
+        "2 records of 1 file: a.log",
+        "Joined with the final module: 1 exact, 0 inexact, 1 not joined.",
+        "2 records that a second file repeats are left out.",
+        "4 records of an unknown kind, counted but not understood: 3 × “Odd line”, 1 × “Other”.",
+        "a note",
+    ]
+
+
+def test_a_filter_leaves_rows_and_arrows(mlp):
+    decide(mlp)
+    everything = told(mlp)
+    decisions = part(mlp, "Decisions")
+    decisions.bar.chosen = {"price": "slower"}
+    assert told(mlp) == [
+        ("loop_multiply_fusion", "input_reduce_fusion"),
+        ("loop_multiply_fusion", "gemm_fusion_dot"),
+    ]
+    assert all(row.gain < 0 for row in decisions._rows)
+    assert decisions.bar.told.startswith(f"{len(decisions._rows)} of 160 records")
+    assert "2 of 6 verdicts" in mlp._graph.picture["note"]
+    decisions.bar.chosen = {}
+    assert told(mlp) == everything
+    assert mlp._graph.picture["note"] == ""
+
+
+@pytest.mark.parametrize(
+    ("chosen", "count"),
+    [
+        ({}, 160),
+        ({"verdict": "ineligible"}, 21),
+        ({"verdict": "ineligible", "reason": "the producer is not fusible"}, 13),
+        ({"reason": "the producer is not fusible"}, 13),
+        ({"price": "none"}, 53),
+        ({"price": "priced"}, 107),
+        ({"least": 100}, 10),
+        ({"verdict": "fused", "price": "priced"}, 0),
+    ],
+)
+def test_filters(chosen, count):
+    wanted = filter_of(chosen)
+    assert bool(wanted) is (chosen != {})
+    assert sum(wanted.passes(d) for d in decisions_of("mlp.h100").decisions) == count
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"verdict": "no such verdict"},
+        {"verdict": 3, "reason": 4, "price": [], "least": "x"},
+        {"least": float("nan")},
+        {"least": float("inf")},
+        {"least": -5},
+        {"price": {}},
+    ],
+)
+def test_a_filter_that_is_no_choice_leaves_everything(chosen):
+    assert filter_of(chosen) == DecisionFilter()
+
+
+def test_a_row_leads_to_the_two_ops_or_the_one_or_says_that_there_is_none(mlp, sent):
+    decisions = part(mlp, "Decisions")
+    messages = sent(mlp)
+    ineligible, pair = (
+        next(n for n, d in enumerate(decisions._rows) if d.verdict is verdict)
+        for verdict in (Verdict.INELIGIBLE, Verdict.REFUSED)
+    )
+    decisions.table.selected_rows = [pair]
+    assert len(mlp._graph.asked) == 2
+    assert mlp._detail.detail["why"]["kind"] == "unprofitable"
+    decisions.table.selected_rows = [ineligible]
+    assert mlp._graph.asked == []
+    assert mlp.selected == decisions._rows[ineligible].join.producers[0]
+    assert decisions.table.selected_rows == [ineligible]
+    mlp.select("x.1")
+    assert decisions.table.selected_rows == []
+    mlp._go_to_decision(refusal("lost", "gone"))
+    assert messages[-1]["type"] == "problem"
+
+
+def test_records_about_plumbing_lead_to_the_arrow_that_hides_it():
+    explorer = hw.explore(module_of("mlp.v6e"), decisions=decisions_of("mlp.v6e"))
+    decide(explorer)
+    decision = next(
+        d
+        for d in decisions_of("mlp.v6e").decisions
+        if d.reason_words == "No fusing: producer is tuple."
+    )
+    assert all(name.startswith("get-tuple-element") for name in decision.join.consumers)
+    explorer._go_to_decision(decision)
+    assert tuple(explorer._graph.asked) in told(explorer)
+
+
+def test_a_large_log_is_bounded_and_says_so():
+    pairs = [(f"op.{n}", f"op.{n + 1}") for n in range(8)]
+    records = tuple(
+        refusal(*pairs[n % 8], f"reason {n % 300}", step=n) for n in range(MOST_RECORDS + 500)
+    )
+    explorer = hw.explore(chain(10), decisions=DecisionLog(records))
+    decisions = part(explorer, "Decisions")
+    assert len(decisions._rows) == MOST_RECORDS
+    assert "the table holds the first 2,000" in decisions.bar.told
+    assert decisions.bar.summary["left_out"] == 100
+    decisions.bar.chosen = {"reason": "reason 299"}
+    assert decisions.bar.told == "8 of 2,500 records"
+
+
+def test_the_table_keeps_what_is_missing_missing():
+    frame = decision_frame(decisions_of("mlp.h100").decisions)
+    assert frame["gain"].isna().sum() == 53
+    assert frame.loc[0, "joined"] == "exact: gemm_fusion_dot_general.2"
+    assert frame.loc[0, "consumer"] == "none named"
+    assert "gain" not in decision_frame([refusal("a", "b")]).columns
+
+
+def test_folders_of_source_places_are_left_out():
+    place = "Not allowed at: platforms/xla/service/tpu_instruction_fusion.cc:5480"
+    assert short_places(place) == "Not allowed at: …/tpu_instruction_fusion.cc:5480"
+    assert short_places("one / two of a/b") == "one / two of a/b"
+
+
+def test_passes_tell_what_became_of_fusions_and_lead_to_the_final_op(mlp):
+    passes = part(mlp, "Passes")
+    renamed = next(one for one in passes.widget.passes if one["name"] == "rename_fusions")
+    (group,) = renamed["groups"]
+    assert group["what"] == "renamed"
+    old, new = group["names"][0]
+    assert (old["name"], old["final"]) == ("fusion.10", "loop_multiply_fusion")
+    assert new["joined"] == "exact"
+    passes._on_message({"type": "go", "name": old["final"]})
+    assert mlp.selected == "loop_multiply_fusion"
+    passes._on_message({"type": "go", "name": "nothing"})
+    passes._on_message({})
+    assert mlp.selected == "loop_multiply_fusion"
+
+
+def test_a_name_that_leads_nowhere_has_no_final_op():
+    module, log = module_of("mlp.h100"), decisions_of("mlp.h100")
+    found = final_names(log, module, ["fusion.10", "never"])
+    assert found["fusion.10"].producers == ("loop_multiply_fusion",)
+    assert found["never"].exactness is Exactness.NOT_JOINED
+    numbers = [one["number"] for one in describe_passes(log, module)]
+    assert numbers == sorted(numbers)
+    assert len(numbers) == len(log.passes)
+
+
+def test_hostile_words_arrive_as_text():
+    bad = "<script>\u202e\ud800 'x' </text>" + "y" * 9_000
+    log = DecisionLog((refusal("op.1", "op.2", bad, source=bad, pass_name=bad),), notes=(bad,))
+    explorer = hw.explore(chain(3), decisions=log)
+    decide(explorer)
+    part(explorer, "Decisions")
+    explorer._graph.asked = ["op.1", "op.2"]
+    words = json.dumps([explorer._graph.picture, explorer._detail.detail]).encode()
+    assert b"<script>" in words
+    assert b"\\u202e" not in words.replace(b"\\\\u202e", b"")
+    explorer.select("op.1")
+    json.dumps(explorer._detail.detail).encode()
+
+
+def test_another_result_closes_what_was_open(mlp):
+    decide(mlp)
+    part(mlp, "Decisions").bar.chosen = {"price": "slower"}
+    mlp._graph.asked = ["loop_multiply_fusion", "input_reduce_fusion"]
+    result = hw.CompilationResult(module_of("row_softmax.h100").text, "h100", {}, 0.0)
+    mlp.show_result(result)
+    assert mlp._graph.asked == []
+    assert "why" not in mlp._detail.detail
+    assert mlp.view.show_decisions
+    assert mlp._filter == DecisionFilter()
+    assert part(mlp, "Decisions").bar.chosen == {}
+
+
+def test_verdicts_about_an_op_inside_a_body_are_by_its_name():
+    module = module_of("row_softmax.v6e")
+    inner = module.instruction("fusion.1").called_computations[0].root_instruction
+    log = join_decisions(DecisionLog((refusal(inner.name, "other"), refusal("a", "b"))), module)
+    assert [d.producer for d in Verdicts(module, log).about(inner)] == [inner.name]
