@@ -138,6 +138,9 @@ def _of_pass(replay: Replay, step: ReplayStep) -> list[_Parts]:
             text = f"{len(alone):,} single ops got kernels of their own: "
         sentences.append([*_text(text), *_names(alone)])
     other = [(old, new) for old, new in step.renamed.items() if not before[old].is_op]
+    if step.dropped:
+        told = _names(step.dropped)
+        sentences.append([{"text": "taken out, as nothing reads them: "}, *told])
     for old, new in other[:MOST_NAMES]:
         sentences.append([{"text": f"{old} is called "}, _name(new)])
     if len(other) > MOST_NAMES:

@@ -217,20 +217,33 @@ def test_a_long_chain_of_fusions_is_replayed_quickly():
     assert len(replay.final[f"fusion.{count}"].ops) == count
 
 
-def test_queue_entries_tell_who_rose_and_fell():
-    def ranked(name, priority, step):
-        return FusionDecision(
-            name,
-            "z",
-            Verdict.RANKED,
-            step=step,
-            consumers=("z",),
-            unfused_cost=priority,
-            fused_cost=0.0,
-            cost_unit="us",
-            priority=priority,
-        )
+def ranked(name, priority, step, consumers=("z",)):
+    return FusionDecision(
+        name,
+        consumers[0] if len(consumers) == 1 else None,
+        Verdict.RANKED,
+        step=step,
+        consumers=consumers,
+        unfused_cost=priority,
+        fused_cost=0.0,
+        cost_unit="us",
+        priority=priority,
+    )
 
+
+def test_of_an_update_that_may_price_some_readers_only_the_order_is_not_checked():
+    before = [ranked("a", 9, 0, ("b", "c")), ranked("high", 5, 1)]
+    taken = fused("a", "b", "f", 3)
+    # The second update names a reader that has its price: 0 may be that of the other one alone.
+    history = QueueHistory([*before, ranked("a", 0, 2, ("b", "g")), taken])
+    moment = history.moment(taken)
+    assert moment.was_highest is None
+    assert "may price the others only" in moment.unclear
+    history = QueueHistory([*before, ranked("a", 0, 2, ("g", "h")), taken])
+    assert history.moment(taken).was_highest is False
+
+
+def test_queue_entries_tell_who_rose_and_fell():
     first, second = fused("a", "z", "f", 4), fused("c", "f", "g", 8)
     history = QueueHistory(
         [
@@ -267,3 +280,18 @@ def test_one_file_alone_is_replayed_on_the_module_that_it_carries():
     assert len(replay.steps) == 30
     assert replay.unknown == {}
     assert replay.checks == ()
+
+
+def test_what_nothing_reads_is_taken_out_by_the_pass_that_does_so():
+    from hlo_widgets.analysis.decisions.contents import Contents
+    from hlo_widgets.analysis.decisions.later_passes import follow_pass
+
+    dead = SMALL.replace("ROOT d = f32[8] add(b, c)", "ROOT d = f32[8] add(a, a)")
+    grouping = Grouping.of_module(parse_hlo_module(dead))
+    grouping.merge(["b", "c"], "fusion", 1)
+    after = "\n".join(
+        line for line in dead.splitlines() if not line.strip().startswith(("b =", "c ="))
+    )
+    effect = follow_pass(grouping, parse_hlo_module(after), Contents(), 2)
+    assert effect.dropped == ("fusion",)
+    assert set(grouping.kernels) == {"p", "a", "d"}

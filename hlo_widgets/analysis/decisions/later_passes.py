@@ -27,17 +27,19 @@ class PassEffect:
         merged: Kernels that became one: the old names by the new one.
         renamed: Fusions that one kernel became alone, by its name before: a fusion under another
             name, or a single op that got a kernel of its own.
+        dropped: Kernels that it took out, as nothing reads what they give.
         untold: Names of fusions that it made of kernels which nothing tells.
         lost: Names of kernels that are gone and may have gone into more than one fusion.
     """
 
     merged: dict[str, tuple[str, ...]]
     renamed: dict[str, str]
+    dropped: tuple[str, ...] = ()
     untold: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.merged or self.renamed)
+        return bool(self.merged or self.renamed or self.dropped)
 
 
 def follow_pass(
@@ -57,6 +59,7 @@ def follow_pass(
         settled: Names that an earlier pass left untold or lost: this one did not make them.
     """
     after = {op.name: op for op in kernel_instructions(module)}
+    dropped = _drop_unread(grouping, after)
     targets = _targets(grouping, after, contents, settled)
     counted = {
         name: contents.of_kernel(kernel)
@@ -72,7 +75,21 @@ def follow_pass(
     renamed = {old: new for old, new in moved.items() if after[new].opcode == "fusion"}
     untold = tuple(n for n in targets if n not in grouping.kernels and after[n].opcode == "fusion")
     lost = tuple(name for name in gone if name not in homes and untold)
-    return PassEffect(merged, renamed, untold, lost)
+    return PassEffect(merged, renamed, dropped, untold, lost)
+
+
+def _drop_unread(grouping: Grouping, after: Mapping[str, HloInstruction]) -> tuple[str, ...]:
+    """Take out what is gone and was read by nothing, then what only that read, and so on."""
+    dropped: list[str] = []
+    while True:
+        gone = [kernel for name, kernel in grouping.kernels.items() if name not in after]
+        unread = [kernel for kernel in gone if not grouping.is_read(kernel)]
+        if not unread:
+            return tuple(dropped)
+        for kernel in unread:
+            grouping.remove(kernel.name)
+            if not kernel.is_op:
+                dropped.append(kernel.name)
 
 
 def _apply(
@@ -93,7 +110,7 @@ def _apply(
         if len(names) > 1:
             grouping.merge(names, home, step)
             merged[home] = tuple(names)
-        elif gone[names[0]] == targets[home]:
+        elif set(gone[names[0]]) == set(targets[home]):
             grouping.rename(names[0], home)
             renamed[names[0]] = home
     return merged, renamed
@@ -135,8 +152,10 @@ def _homes(
         for name in gone.keys() - homes.keys():
             fits = [home for home, counts in room.items() if gone[name] <= counts]
             near = [home for home in fits if neighbours.are_alike(name, home, homes)]
-            if len(near or fits) == 1:
-                found[name] = (near or fits)[0]
+            same = [home for home in near if gone[name] == room[home]]
+            alone = next((one for one in (same, near, fits) if len(one) == 1), None)
+            if alone is not None:
+                found[name] = alone[0]
         for name, home in sorted(found.items()):
             if gone[name] <= room[home]:
                 homes[name] = home

@@ -185,6 +185,8 @@ def _unclear(queue: _Queue, decision: FusionDecision) -> str:
         return (
             "the fusion that it goes into stood already: the last update priced only what was new"
         )
+    if queue.is_ranked_in_part(decision.producer) and not queue.is_highest(decision):
+        return "some of its readers had a price before: the last update may price the others only"
     return ""
 
 
@@ -235,11 +237,14 @@ class _Queue:
         self._priorities: dict[str, float] = {}
         # The producer that is being fused into its consumers, one record each.
         self.current: str | None = None
+        self._consumers: dict[str, frozenset[str]] = {}
+        self._in_part: set[str] = set()
 
     def copy(self) -> _Queue:
         """Return a queue of its own with the same in it."""
         other = _Queue()
         other._priorities, other.current = dict(self._priorities), self.current
+        other._consumers, other._in_part = dict(self._consumers), set(self._in_part)
         return other
 
     def apply(self, decision: FusionDecision) -> None:
@@ -253,6 +258,12 @@ class _Queue:
         self.current = None
         self._priorities.pop(decision.producer, None)
         priority = decision.priority if decision.verdict is Verdict.RANKED else None
+        # Of several consumers of which some were priced before, an update can price the others.
+        consumers = frozenset(decision.consumers)
+        known = consumers & self._consumers.get(decision.producer, frozenset())
+        in_part = {decision.producer} if known and len(consumers) > 1 else set()
+        self._in_part = (self._in_part - {decision.producer}) | in_part
+        self._consumers[decision.producer] = consumers
         if priority is not None and priority >= 0:
             self._priorities[decision.producer] = priority
 
@@ -262,6 +273,10 @@ class _Queue:
     def holds(self, name: str) -> bool:
         """Return whether a producer is queued."""
         return name in self._priorities
+
+    def is_ranked_in_part(self, name: str) -> bool:
+        """Return whether the last update may hold the price of some of the consumers only."""
+        return name in self._in_part
 
     def is_highest(self, decision: FusionDecision) -> bool | None:
         own = self._priorities.get(decision.producer)

@@ -33,6 +33,7 @@ class ReplayStep:
         pass_name: The pass, where it is one.
         merged: Of a pass, the names of the kernels that became one, by its name.
         renamed: Of a pass, the new names of kernels by their old ones.
+        dropped: Of a pass, the names of kernels that it took out, as nothing reads them.
         changes: What was taken out (None) and put in, by name, in order.
     """
 
@@ -45,6 +46,7 @@ class ReplayStep:
     pass_name: str = ""
     merged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
     changes: tuple[tuple[str, Kernel | None], ...] = field(default=(), repr=False)
 
 
@@ -140,6 +142,7 @@ class Walk:
                     pass_name=record.name,
                     merged=effect.merged,
                     renamed=effect.renamed,
+                    dropped=effect.dropped,
                     changes=self._journal(),
                 )
             )
