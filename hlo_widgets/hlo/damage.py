@@ -66,7 +66,7 @@ def looks_wrapped(text: str) -> bool:
     lines = text.split("\n")
     width = max(map(len, lines))
     full = [number for number, line in enumerate(lines[:-1]) if len(line) == width]
-    if width < _MIN_WIDTH or not full:
+    if width < _MIN_WIDTH or not full or any("//" in lines[number] for number in full):
         return False
     # A writer indents what goes on, a terminal does not.
     if any(_STARTS.match(lines[n + 1]) or lines[n + 1].startswith("  ") for n in full):

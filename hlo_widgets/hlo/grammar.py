@@ -35,13 +35,13 @@ from hlo_widgets.hlo.statement import (
     starts_value,
 )
 
-_ENTRY = re.compile(r"ENTRY(?=[\s%])")
+_ENTRY = re.compile(r"ENTRY(?=[\s%/])")
 _WORD = re.compile(r"[A-Za-z]++")
 _LINE_END = re.compile(r"[^\n]*+\n?")
 _HEADER_LINE_END = re.compile(r"[^\n{]*+(?:\{(?![ \t]*+\n)[^\n{]*+)*+\{[ \t]*+\n")
 _TABLES = re.compile(
     rf"(?:[ \t]*+(?:{'|'.join(TABLE_NAMES)})?+[ \t]*+(?:\n|\Z)"
-    r"|[ \t]*+[0-9]++[ \t][^\n]*+(?:\n|\Z))++"
+    r"|[ \t]*+[0-9]++[ \t\"{][^\n]*+(?:\n|\Z))++"
 )
 _THREAD = re.compile(r"\s*+,\s*+([\w-]++=)")
 # What the first lines after a damaged place must look like for the text to go on after it.

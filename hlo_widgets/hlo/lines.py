@@ -26,11 +26,12 @@ _FLAT = r"[^()\n]*+"
 _ONE = rf"{_FLAT}(?:\({_FLAT}\){_FLAT})*+"
 _TWO = rf"{_FLAT}(?:\({_ONE}\){_FLAT})*+"
 _THREE = rf"{_FLAT}(?:\({_TWO}\){_FLAT})*+"
+_ARRAY = r"[a-z]\w*+\[[^\]\s]*+\](?:\{[^\s}]*+\})?+"
 _LINE = re.compile(
-    rf"(?:[ \t]*+(ROOT )?%?+([^\s=(){{}}\[\],\"'%/]++) = (?:\({_THREE}\)|[a-z]\w*+\[\S*+)"
+    rf"(?:[ \t]*+(ROOT )?%?+([^\s=(){{}}\[\],\"'%/]++) = (?:\({_THREE}\)|{_ARRAY})"
     rf" ([a-z][a-z0-9-]*+)\(({_TWO})\)(.*+)|(.*+))(?:\n|(?<=[^\n])\Z)"
 )
-_HEADER = re.compile(r"(ENTRY )?%?([^\s=(){}\[\],\"'%/]++) ")
+_HEADER = re.compile(r"(ENTRY )?%?([^\s=(){}\[\],\"'%/]++)(?<!:) ")
 _CLOSING = re.compile(r"\}(, execution_thread=\"[^\"]*+\")?+\s*+(?://.*+)?+")
 # Characters that are cut at a time: few after a change from the careful path, which may come again
 # at once, then more and more. The last bounds the memory that the pieces take.

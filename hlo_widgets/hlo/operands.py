@@ -50,7 +50,9 @@ def resolve_operands(
     """
     if ("/*" in text or "//" in text) and depth == 0:
         text = COMMENTS.sub("", text)
-    return [_resolve(draft, piece, depth) for piece in split_top_level(text)]
+    # XLA's parser passes over commas too many.
+    pieces = [piece for piece in split_top_level(text) if piece and not piece.isspace()]
+    return [_resolve(draft, piece, depth) for piece in pieces]
 
 
 def _resolve(draft: ComputationDraft, piece: str, depth: int) -> HloInstruction | PendingOperand:

@@ -11,9 +11,9 @@ from hlo_widgets.hlo.builder import ModuleBuilder
 from hlo_widgets.hlo.damage import looks_wrapped, mend
 from hlo_widgets.hlo.lines import LineReader
 from hlo_widgets.hlo.module import HloModule
-from hlo_widgets.hlo.scanner import NAME, parse_error, scan_value, shorten, skip_space
+from hlo_widgets.hlo.scanner import GAP, NAME, parse_error, scan_value, shorten, skip_space
 
-_MODULE = re.compile(r"HloModule\s++")
+_MODULE = re.compile(rf"HloModule(?=[\s/]){GAP}")
 _MLIR = re.compile(
     r"^[ \t]*+(?:module\s++(?:@|attributes|\{)|func\.func\b|\"?builtin\.module|#loc"
     r"|%\S++ = \"?(?:stablehlo|mhlo|chlo)\.)",
@@ -140,8 +140,7 @@ def _read_header(module: HloModule, start: int) -> int:
     name = NAME.match(source, header.end())
     if name is None:
         raise parse_error(source, header.end(), "expected the name of the module")
-    # XLA's lexer lets a colon end a name, and old texts have one.
-    module.name = name[1].rstrip(":") or name[1]
+    module.name = name[1]
     first = position = name.end()
     while True:
         comma = skip_space(source, position)

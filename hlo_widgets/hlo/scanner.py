@@ -14,15 +14,18 @@ from hlo_widgets.errors import HloParseError
 # what fits beside a caret on a terminal.
 EXCERPT_WIDTH = 80
 
-NAME = re.compile(r"%?([^\s=(){}\[\],\"'%/]++)")
+# XLA's lexer takes a colon at the end of a name for no part of it, and old texts have one.
+NAME = re.compile(r"%?([^\s=(){}\[\],\"'%/:]++(?::++[^\s=(){}\[\],\"'%/:]++)*+):*+")
 # An unclosed comment or string goes on to the end of the text: were it no match, each later one
 # would be tried and would read to the end again.
 _COMMENT = r"/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)|//[^\n]*+"
+# White space and comments, where XLA's lexer lets them stand.
+GAP = rf"(?:\s++|{_COMMENT})*+"
 _DOUBLE = r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+"
 # XLA's strings may stand between single quotes, too. An apostrophe may stand alone, so that a
 # length must bound what is tried for each.
 _SINGLE = r"'(?:[^'\\\n]|\\.){0,500}+'"
-_SPACE = re.compile(rf"(?:\s++|{_COMMENT})*+")
+_SPACE = re.compile(GAP)
 STRING = re.compile(rf"{_DOUBLE}\"|{_SINGLE}", re.DOTALL)
 _SKIPPED = rf"{_DOUBLE}(?:\"|\\?\Z)|{_SINGLE}|{_COMMENT}"
 _BRACKET = re.compile(rf"{_SKIPPED}|[(){{}}\[\]]", re.DOTALL)
@@ -45,8 +48,8 @@ _BALANCED = re.compile(
     rf"(?:[^{{}}\"'/]++|{_DOUBLE}\"|/(?![*/])|/\*[^*{{}}\"]*+\*/|{BRACES})*+", re.DOTALL
 )
 _SHAPE_BEFORE_LITERAL = re.compile(r"[a-z]\w*+\[[^\]]*+\](?:\{[^{}]*+\}(?=[ \t]))?+[ \t]*+")
-_DEVICE_IDS = re.compile(r"\s*+,\s*+device_ids=(?=\()")
-_AXES = re.compile(r"\s*+(?=\{)")
+_DEVICE_IDS = re.compile(rf"{GAP},{GAP}device_ids=(?=\()")
+_AXES = re.compile(rf"{GAP}(?=\{{)")
 
 
 def shorten(text: str) -> str:

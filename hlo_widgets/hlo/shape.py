@@ -6,13 +6,15 @@ and a layout that says how the array lies in memory, or a tuple of such types.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
-from hlo_widgets.hlo.scanner import find_closing, parse_error, skip_space
+from hlo_widgets.errors import HloParseError
+from hlo_widgets.hlo.scanner import COMMENTS, find_closing, parse_error, skip_space
 
 # Bits of one element. pred is stored as a byte; the sub-byte types are counted packed, as XLA's
 # layouts print them only when they are (`E(4)`), and a whole buffer is rounded up to bytes.
@@ -42,6 +44,7 @@ _DIMENSION = re.compile(r"\s*+(<=|\?(?=\s*+[,\]]|[0-9]))?((?:-?[0-9]++)?+)\s*+([
 _LAYOUT_OPEN = re.compile(r"\s*+\{\s*+((?:-?[0-9]++\s*+,?\s*+)*+)")
 _SUFFIX = re.compile(r"\s*+([A-Z]{1,2}+|#|\*)")
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
+_SPACE_AND_COMMENTS = re.compile(rf"\s++|{COMMENTS.pattern}")
 _GROUP = re.compile(r"\s*+\(([^()]*+)\)")
 
 
@@ -219,6 +222,15 @@ def parse_shape(text: str) -> Shape:
     Raises:
         HloParseError: The text is no shape, or something follows it.
     """
+    plain = _SPACE_AND_COMMENTS.sub("", text)
+    if plain != text:
+        # Space means nothing in a shape, and few places have any. Errors tell of the text as it is.
+        with contextlib.suppress(HloParseError):
+            return _parse_whole(plain)
+    return _parse_whole(text)
+
+
+def _parse_whole(text: str) -> Shape:
     shape, end = parse_shape_at(text, 0)
     end = skip_space(text, end)
     if end != len(text):

@@ -13,7 +13,7 @@ from hlo_widgets.hlo.metadata import unquote
 from hlo_widgets.hlo.scanner import STRING
 
 TABLE_NAMES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
-_ENTRY = re.compile(r"\s*+([0-9]{1,18})[ \t]++")
+_ENTRY = re.compile(r"\s*+([0-9]{1,18})[ \t]*+")
 _FIELD = re.compile(r"(\w++)\s*+=\s*+([0-9]{1,18})")
 
 

@@ -6,13 +6,15 @@ import re
 from typing import NamedTuple
 
 from hlo_widgets.errors import HloParseError
-from hlo_widgets.hlo.scanner import NAME, find_closing, parse_error, skip_space
+from hlo_widgets.hlo.scanner import GAP, NAME, find_closing, parse_error, skip_space
 
-_ROOT = re.compile(r"ROOT(?=[\s%])")
-_OPCODE = re.compile(r"([A-Za-z_][\w.-]*+)\s*+(?=\()")
+_ROOT = re.compile(r"ROOT(?=[\s%/])")
+_OPCODE = re.compile(rf"([A-Za-z_][\w.-]*+){GAP}(?=\()")
 # A brace after a shape begins a layout only before a number or a colon: it may begin a
 # computation, too.
-_SHAPE_WORD = re.compile(r"[a-z][a-z0-9]*+\[[^\]]*+\](?:\s*+(?=(\{)\s*+[-0-9:])|(?=(\{)\}))?+")
+_SHAPE_WORD = re.compile(
+    rf"[a-z][a-z0-9]*+{GAP}\[[^\]]*+\](?:{GAP}(?=(\{{){GAP}[-0-9:])|(?=(\{{)\}}))?+"
+)
 
 
 # An instruction as compilers print it. No layout and no type of an operand nests deeper.
@@ -20,8 +22,9 @@ _FLAT = r"[^()\n]*+"
 _ONE = rf"{_FLAT}(?:\({_FLAT}\){_FLAT})*+"
 _TWO = rf"{_FLAT}(?:\({_ONE}\){_FLAT})*+"
 _THREE = rf"{_FLAT}(?:\({_TWO}\){_FLAT})*+"
+_ARRAY = r"[a-z]\w*+\[[^\]\s]*+\](?:\{[^\s}]*+\})?+"
 USUAL = (
-    rf"(ROOT )?%?([^\s=(){{}}\[\],\"'%/]++) = (\({_THREE}\)|[a-z]\w*+\[\S*+)"
+    rf"(ROOT )?%?([^\s=(){{}}\[\],\"'%/]++) = (\({_THREE}\)|{_ARRAY})"
     rf" ([a-z][a-z0-9-]*+)\(({_TWO})\)"
 )
 _USUAL = re.compile(USUAL)
