@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hlo_widgets.compiler import list_targets
-from hlo_widgets.widgets.history import Entry
+from hlo_widgets.widgets.history import Entry, percent
 from hlo_widgets.widgets.variant import Variant
 
 __all__ = ["outcome_words", "target_facts", "variant_facts"]
@@ -55,8 +55,8 @@ def outcome_words(entry: Entry, before: Entry | None) -> str:
     words = []
     if entry.total_cycles is not None:
         change = entry.change_from(before)
-        # No arrow and no colour: fewer cycles of another target are not always better.
-        by = f" ({change:+.1%})" if change is not None and round(change, 3) else ""
+        # No colour: fewer cycles of another target are not always better.
+        by = f" ({percent(change)})" if change is not None else ""
         words.append(f"{entry.total_cycles:,} cycles{by}")
     if entry.vmem_bytes is not None:
         words.append(f"VMEM {_size(entry.vmem_bytes)}")

@@ -11,7 +11,7 @@ from hlo_widgets.widgets.recompiler import Compiled
 from hlo_widgets.widgets.shown import Shown
 from hlo_widgets.widgets.variant import Variant
 
-__all__ = ["Entry", "History"]
+__all__ = ["Entry", "History", "percent"]
 
 MOST_ENTRIES = 30
 """Variants kept; arbitrary, more than anybody compares by eye."""
@@ -107,16 +107,21 @@ class History:
             "target": entry.variant.target,
             "changes": changes,
             "cycles": entry.total_cycles,
-            "change": entry.change_from(before),
+            "change": percent(entry.change_from(before)),
             "source": entry.source,
             "vmem": entry.vmem_bytes,
-            "seconds": None if entry.seconds is None else round(entry.seconds, 3),
+            "seconds": "" if entry.seconds is None else f"{entry.seconds:.2f}",
         }
 
     def _size(self) -> int:
         return sum(
             len(entry.result.hlo_text) + len(entry.result.records) for entry in self._entries
         )
+
+
+def percent(change: float | None) -> str:
+    """Write a change, such as "+12.3%"; empty where it is not known."""
+    return "" if change is None else f"{change:+,.1%}".replace("-", "−")
 
 
 def _most_vmem(shown: Shown) -> int | None:

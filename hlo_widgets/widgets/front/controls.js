@@ -30,13 +30,14 @@ class ControlsView {
     this.showVariant();
     this.showHistory();
     this.showStatus();
-    this.openPanel("arguments");
+    // Of many arguments nobody wants to see the first few.
+    this.openPanel(model.get("variant").arguments?.length <= FEW ? "arguments" : null);
   }
 
   #build() {
     this.kind = element("select", "hw-target");
     this.kind.setAttribute("aria-label", "Target");
-    this.chips = element("input", "hw-text", { type: "text", size: 5, placeholder: "1 chip", spellcheck: false });
+    this.chips = element("input", "hw-entry", { type: "text", size: 6, placeholder: "1 chip", spellcheck: false });
     this.chips.title = "How many chips, such as 4x4; empty for one";
     this.chips.setAttribute("aria-label", "Chips");
     this.tabs = Object.fromEntries(Object.keys(this.panels).map((name) => [name, this.#tab(name)]));
@@ -47,7 +48,7 @@ class ControlsView {
     this.again = element("button", "", { type: "button", textContent: "Compile again" });
     this.back = element("button", "", { type: "button", textContent: "Back to what is shown" });
     const outcome = element("span", "hw-outcome", {}, this.phase, this.clock, this.cancel, this.again, this.back);
-    const target = element("label", "hw-field", {}, "Target", this.kind);
+    const target = element("label", "hw-labelled", {}, "Target", this.kind);
     this.bar = element("div", "hw-controls-bar", {}, target, this.chips, ...Object.values(this.tabs), outcome);
     this.wrongTarget = problemLine();
     this.failure = element("pre", "hw-failure", { hidden: true, tabIndex: 0 });
@@ -68,6 +69,8 @@ class ControlsView {
   }
 
   #listen() {
+    // A notebook that sees an arrow key moves its own cursor, and keeps the slider from moving.
+    this.root.addEventListener("keydown", (event) => event.stopPropagation());
     this.kind.addEventListener("change", () => {
       this.chips.value = "";
       this.#sendTarget();
@@ -137,7 +140,7 @@ class ControlsView {
     if (view === this.view && Number(serial) < this.serial) return;
     const [kind, chips] = variant.target.split(":");
     update(this.kind, "value", kind);
-    fill(this.chips, chips ?? "");
+    fill(this.chips, chips ?? "", variant.problems.target);
     showProblem(this.wrongTarget, variant.problems.target);
     this.panels.arguments.show(variant);
     this.panels.flags.show(variant);

@@ -3,6 +3,8 @@
 const FEW = 8; // so many show their sliders at once; of more, one opens them where they are wanted
 const WIDEST_STEP = 16; // a slider goes from a sixteenth of the size to sixteen times it
 
+const WIDEST_LABEL = 40; // characters; longer ones are cut, and shown whole on hover
+
 /** The sizes that a slider offers around one: powers of two, and multiples of its quarter. */
 function sizesAround(size) {
   const base = Math.max(size, 1);
@@ -56,7 +58,7 @@ class ArgumentRow {
     this.isOpen = isOpen;
     this.sliders = [];
     this.dimensions = [];
-    this.field = element("input", "hw-text", { type: "text", spellcheck: false, disabled: kind === "fixed" });
+    this.field = element("input", "hw-entry", { type: "text", spellcheck: false, disabled: kind === "fixed" });
     this.field.setAttribute("aria-label", label);
     onEdited(this.field, (text) => this.send(text));
     this.wrong = problemLine();
@@ -72,7 +74,7 @@ class ArgumentRow {
   }
 
   show(text, dimensions, problem) {
-    fill(this.field, text);
+    fill(this.field, text, problem);
     this.field.size = Math.min(Math.max(this.field.value.length + 1, 14), 40);
     this.dimensions = dimensions;
     this.#showSliders();
@@ -131,6 +133,8 @@ class ArgumentsPanel {
       this.rows = found.map(([label, kind], n) => new ArgumentRow(n, label, kind, isOpen, this.send));
       this.list.replaceChildren(...this.rows.map((row) => row.element));
       this.head.hidden = isOpen;
+      const longest = Math.max(...found.map(([label]) => label.length), 2);
+      this.list.style.setProperty("--hw-label-width", `${Math.min(longest + 1, WIDEST_LABEL)}ch`);
       this.#filter();
     }
     found.forEach(([, , text, dimensions], n) => this.rows[n].show(text, dimensions, problems[`argument ${n}`]));

@@ -5,7 +5,7 @@ const MOST_FOUND = 60; // flags listed at once; arbitrary, one more word leaves 
 /** The editor of a flag's value: a choice where it is true or false, else a text. */
 function valueEditor(name, kind, value, action) {
   if (kind !== "bool" && value !== "true" && value !== "false") {
-    const field = element("input", "hw-text", { type: "text", size: 12, spellcheck: false });
+    const field = element("input", "hw-entry", { type: "text", size: 12, spellcheck: false });
     field.setAttribute("aria-label", name);
     onEdited(field, action);
     return field;
@@ -20,13 +20,14 @@ function valueEditor(name, kind, value, action) {
 /** One flag that is set, or about to be. */
 class FlagRow {
   constructor(name, facts, value, send, onRemove) {
+    this.kind = facts?.kind;
     this.editor = valueEditor(name, facts?.kind, value, (text) => send({ type: "flag", name, text }));
     const remove = element("button", "hw-remove", { type: "button", title: `Back to the compiler's own ${name}`, textContent: "✕" });
     remove.setAttribute("aria-label", `Remove ${name}`);
     remove.addEventListener("click", onRemove);
     this.wrong = problemLine();
     const label = element("span", "hw-label", { textContent: name, title: facts?.help || name });
-    this.own = element("span", "hw-dim", { textContent: facts ? `compiler's own: ${facts.value || "empty"}` : "" });
+    this.own = element("span", "hw-dim");
     this.element = element("div", "hw-flag", {}, label, this.editor, remove, this.own, this.wrong);
     this.element.dataset.flag = name;
   }
@@ -59,8 +60,11 @@ class FlagsPanel {
     for (const name of names) {
       if (!this.rows.has(name)) this.#add(name);
       const row = this.rows.get(name);
-      fill(row.editor, state.flags[name] ?? this.known.get(name)?.value ?? "");
-      showProblem(row.wrong, state.problems[`flag ${name}`]);
+      const own = this.known.get(name);
+      update(row.own, "textContent", own ? `the compiler's own: ${own.value || "empty"}` : "");
+      const problem = state.problems[`flag ${name}`];
+      fill(row.editor, state.flags[name] ?? own?.value ?? "", problem);
+      showProblem(row.wrong, problem);
     }
   }
 
@@ -79,6 +83,7 @@ class FlagsPanel {
       return;
     }
     this.known = new Map(message.flags.map(([name, value, kind, help]) => [name, { value, kind, help }]));
+    this.show(this.state);
     this.#list();
   }
 
@@ -111,7 +116,7 @@ class FlagsPanel {
 
   #offer(name, { value, help }) {
     const label = element("span", "hw-label", { textContent: name });
-    const now = element("span", "hw-value", { textContent: value || "empty" });
+    const now = element("span", "hw-now", { textContent: value || "empty" });
     const words = element("span", "hw-dim", { textContent: help });
     const offer = element("button", "hw-offer", { type: "button", title: help || `Set ${name}` }, label, now, words);
     offer.addEventListener("click", () => {

@@ -1,7 +1,6 @@
 // What was compiled before; a click shows it again.
 
 const count = (value) => (value === null ? "–" : Number(value).toLocaleString("en-US"));
-const percent = (change) => (change === null ? "" : `${change > 0 ? "+" : change < 0 ? "−" : ""}${(100 * Math.abs(change)).toFixed(1)} %`);
 const COLUMNS = ["#", "target", "what changed", "total cycles", "change", "VMEM bytes", "seconds", ""];
 
 class HistoryPanel {
@@ -20,8 +19,8 @@ class HistoryPanel {
   #row(row, isShown) {
     const changes = row.changes.join(", ");
     const cells = [
-      row.number, row.target, changes, count(row.cycles), percent(row.change), count(row.vmem),
-      row.seconds === null ? "" : row.seconds.toFixed(2),
+      row.number, row.target, changes, count(row.cycles), row.change, count(row.vmem),
+      row.seconds,
     ].map((text) => element("td", "", { textContent: text }));
     cells[2].title = changes;
     cells[3].title = row.cycles === null ? "The compiler gives no figures." : `${row.source}; the change is from the row below`;

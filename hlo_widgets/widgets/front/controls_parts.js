@@ -26,9 +26,10 @@ function onEdited(field, action) {
   field.addEventListener("change", () => action(field.value));
 }
 
-/** Show the kernel's text in a field, unless the user is writing there. */
-function fill(field, text) {
+/** Show the kernel's text in a field, unless the user is writing there or has to correct it. */
+function fill(field, text, problem) {
   field.dataset.known = text;
+  if (problem) return;
   if (document.activeElement !== field || field.tagName !== "INPUT") update(field, "value", text);
 }
 
