@@ -7,6 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import hlo_widgets as hw
+
 nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
@@ -40,3 +42,28 @@ def test_notebook_is_saved_with_outputs(path):
     assert outputs, "saved without outputs: run it and save it"
     assert [output for output in outputs if output.output_type == "error"] == []
     assert path.stat().st_size < MAX_BYTES
+
+
+def test_what_the_notebook_about_targets_says_is_so():
+    def rows(target, kind=None):
+        table = hw.cost_table(hw.captures.load("mlp", target))
+        return table[table.fusion_kind == kind] if kind else table
+
+    def total(target, kind):
+        return rows(target, kind).estimated_cycles.sum()
+
+    # "The two kOutput shrink to an eighth, the four kLoop to three quarters."
+    assert total("v2", "kOutput") / total("v6e", "kOutput") == pytest.approx(8, abs=0.5)
+    assert total("v6e", "kLoop") / total("v2", "kLoop") == pytest.approx(0.75, abs=0.03)
+    for target in ("v2", "v3", "v4", "v5e", "v5p", "v6e", "tpu7x"):
+        assert (len(rows(target, "kOutput")), len(rows(target, "kLoop"))) == (2, 4)
+    # "On a v2 and a v3 all results go through HBM; from the v5e on most stay in VMEM."
+    for target in ("v2", "v3"):
+        assert set(rows(target).output_memory_space) == {"HBM"}
+    for target in ("v5e", "v5p", "v6e", "tpu7x"):
+        assert (rows(target).output_memory_space == "VMEM").sum() >= 4
+    # "The V100 needs twice as many."
+    assert len(rows("v100")) == 11
+    assert len(rows("a100")) == 5
+    # "The element-by-element kernel of a B200 takes a third of the H200's cycles."
+    assert total("h200", "kLoop") / total("b200", "kLoop") == pytest.approx(3, abs=0.4)
