@@ -15,7 +15,7 @@ __all__ = ["MOST_APART", "add_verdicts", "verdict_lines"]
 MOST_APART = 6
 """Pairs without a connection that get a line of their own; arbitrary, more make a knot."""
 
-_WIDTH = 25
+_WIDTH = 28
 _MOST_LINES = 3
 # Nothing computes them: that they stand apart from what reads them later is no news.
 _SOURCES = frozenset({"parameter", "constant"})

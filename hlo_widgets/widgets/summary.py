@@ -11,6 +11,8 @@ __all__ = ["summary_lines"]
 HELP = [
     "Click a rounded box to open it in place, and its title to close it.",
     "Select any box or row of the table to see its operands, layout, memory and figures here.",
+    "Tick “decisions” to see on the arrows why ops stayed apart; a click on an arrow explains.",
+    "Shift+click a second op to ask why it is not one kernel with the selected one.",
     "Drag to move, Ctrl+wheel (or + and -) to zoom, 0 to see all.",
     "Tab and the arrow keys go from box to box, Enter opens, Esc clears the selection.",
 ]

@@ -127,5 +127,5 @@ def test_words_are_cut_to_three_short_lines():
     verdict = PairVerdicts(module, log).of(*(module.instruction(f"op.{n}") for n in (1, 2)))
     lines = verdict_lines(verdict)
     assert len(lines) == 3
-    assert all(len(line) <= 26 for line in lines)
+    assert all(len(line) <= 28 for line in lines)
     assert lines[-1].endswith("…")

@@ -31,6 +31,9 @@ class Verdicts {
     this.lines = make("g", { class: "hw-verdict-lines" });
     this.words = make("g", { class: "hw-verdict-words" });
     this.first = null; // the first op of a pair that is being chosen
+    this.lines.addEventListener("focusin", ({ target }) => {
+      if (target.matches(":focus-visible")) this.#center([target.dataset.tail, target.dataset.head]);
+    });
   }
 
   // ---- drawing
@@ -59,7 +62,7 @@ class Verdicts {
     const name = `${arrow.tail} ${arrow.kind === "apart" ? "and" : "to"} ${arrow.head}: ${about}`;
     const line = make(
       "g",
-      { class: `hw-verdict ${verdict ? `hw-told ${kindClass(verdict.kind)}` : ""}`, role: "button", tabindex: "-1", "aria-label": `${name}. Enter: why?` },
+      { class: `hw-verdict ${verdict ? `hw-told ${kindClass(verdict.kind)}` : ""}`, role: "button", tabindex: "-1", "aria-label": `${name}; Enter explains` },
       make("title"),
       make("path", { class: "hw-casing", d: arrow.path }),
       make("path", { class: "hw-hit", d: arrow.path, "stroke-width": HIT_WIDTH }),
@@ -199,8 +202,11 @@ class Verdicts {
     const line = event.target.closest?.(".hw-verdict");
     if (!line) return false;
     const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-    if (event.key === "Enter" || event.key === " ") this.ask(line.dataset.tail, line.dataset.head);
-    else if (event.key in steps) this.#step(line, steps[event.key]);
+    const ends = [line.dataset.tail, line.dataset.head];
+    if (event.key === "Enter" || event.key === " ") {
+      this.ask(...ends);
+      this.#center(ends);
+    } else if (event.key in steps) this.#step(line, steps[event.key]);
     else return false;
     return true;
   }
@@ -212,7 +218,6 @@ class Verdicts {
     const next = all[(all.indexOf(line) + by + all.length) % all.length];
     line.setAttribute("tabindex", "-1");
     next.setAttribute("tabindex", "0");
-    this.#center([next.dataset.tail, next.dataset.head]);
     next.focus({ preventScroll: true });
   }
 }
