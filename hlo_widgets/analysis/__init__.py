@@ -38,6 +38,7 @@ from hlo_widgets.analysis.memory import (
     output_memory_spaces,
     vmem_use,
 )
+from hlo_widgets.analysis.memory_links import asking_ops
 from hlo_widgets.analysis.memory_report import (
     MemoryAllocation,
     MemoryReport,
@@ -65,6 +66,7 @@ __all__ = [
     "MemoryReport",
     "VmemUse",
     "Work",
+    "asking_ops",
     "binds_operands",
     "collectives_in",
     "comparable_source",

@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from hlo_widgets.analysis import asking_ops
 from hlo_widgets.compiler import Phase, list_flags
-from hlo_widgets.errors import CompileCancelledError, HloWidgetsError
+from hlo_widgets.errors import CompileCancelledError, CompileError, HloWidgetsError
 from hlo_widgets.widgets.control_facts import outcome_words, target_facts, variant_facts
 from hlo_widgets.widgets.controls_view import ControlsView
 from hlo_widgets.widgets.failure import failure_words
@@ -31,6 +32,7 @@ class Controls:
         compiled: What the Explorer shows at first, and how it was compiled.
         show: Called with what a compile brought.
         mark_stale: Called with whether what is shown is not what is asked for.
+        go: Called with the name of an op that a failure tells of, where the user wants to see it.
 
     Attributes:
         view: The widget.
@@ -38,11 +40,18 @@ class Controls:
         history: What was compiled.
     """
 
-    def __init__(self, compiled: Compiled, show: Show, mark_stale: Callable[[bool], None]) -> None:
+    def __init__(
+        self,
+        compiled: Compiled,
+        show: Show,
+        mark_stale: Callable[[bool], None],
+        go: Callable[[str], None],
+    ) -> None:
         self.view = ControlsView(layout={"width": "100%"})
         self.variant = compiled.variant
         self.history = History()
-        self._show, self._mark_stale = show, mark_stale
+        self._show, self._mark_stale, self._go = show, mark_stale, go
+        self._asking: list[str] = []
         self._problems: dict[str, str] = {}
         self._seen = ""
         self._loop = KernelLoop()
@@ -92,11 +101,15 @@ class Controls:
         """Show why there is no other picture, and that the one there is of something else."""
         was_called_off = isinstance(error, CompileCancelledError | KeyboardInterrupt)
         text = f"called off: {variant.target} was not compiled"
+        report = error.memory_report if isinstance(error, CompileError) else None
+        ops = () if report is None else asking_ops(report, self._shown.result.module)
+        self._asking = [op.name for op in ops]
         self.view.status = plain(
             {
                 "state": "off" if was_called_off else "failed",
                 "text": text if was_called_off else failure_words(error),
                 "is_stale": True,
+                "asking": self._asking,
             }
         )
         self._mark_stale(True)
@@ -121,6 +134,8 @@ class Controls:
             self._recompiler.ask(self.variant)
         elif kind == "show":
             self._show_again(message.get("number"))
+        elif kind == "go":
+            self._go_to(message.get("number"))
         elif kind == "list flags":
             self._list_flags()
 
@@ -165,6 +180,11 @@ class Controls:
         self._shown = entry
         self._take(entry.variant)
         self._tell_shown(entry)
+
+    def _go_to(self, number: object) -> None:
+        """Show one of the ops that asked for too much memory, in the picture that there is."""
+        if isinstance(number, int) and 0 <= number < len(self._asking):
+            self._go(self._asking[number])
 
     def _list_flags(self) -> None:
         """Send the compiler's flags, from a thread: it may have to be asked, and busy."""

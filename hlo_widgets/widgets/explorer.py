@@ -375,6 +375,11 @@ class Explorer(Recompiling):
         if node_id != self._lit_id():
             self.selected = without_copy(node_id)
 
+    def _go_to_name(self, name: str) -> None:
+        """Go to an op that a failed compile has named."""
+        with self._telling_problems():
+            self.select(name)
+
     def _go_to(self, instruction: HloInstruction) -> None:
         """Go to an op that a part below was asked for."""
         node_id = self._navigator.id_of(instruction)

@@ -19,8 +19,8 @@ __all__ = ["Recompiling"]
 class Recompiling(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types for its base
     """A column of widgets with controls on top, where it was made from a function.
 
-    Whoever inherits from it has `_show_other`, and calls `_tell_target` when something else is
-    shown.
+    Whoever inherits from it has `_show_other` and `_go_to_name`, and calls `_tell_target` when
+    something else is shown.
 
     Args:
         compiled: How what it shows was compiled; `None` where it shows a module alone.
@@ -43,7 +43,9 @@ class Recompiling(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no t
         self._told_target = ""
         super().__init__(**options)
         if compiled is not None:
-            self._controls = Controls(compiled, self._show_other, self._mark_stale)
+            self._controls = Controls(
+                compiled, self._show_other, self._mark_stale, self._go_to_name
+            )
             rows = [self._controls.view, *rows]
         self.children = rows
 
@@ -91,6 +93,9 @@ class Recompiling(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no t
         super().close()
 
     def _show_other(self, shown: Shown) -> None:
+        raise NotImplementedError
+
+    def _go_to_name(self, name: str) -> None:
         raise NotImplementedError
 
     def _mark_stale(self, is_stale: bool) -> None:

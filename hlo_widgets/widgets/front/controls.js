@@ -1,8 +1,8 @@
 // The controls above a graph: what is compiled, how far that is, and what was compiled before.
 //
 // Model traits read: variant, targets, status, history. Messages sent: {type: "argument", index,
-// text}, {type: "flag", name, text}, {type: "target", text}, {type: "show", number}, and {type:
-// "cancel" | "retry" | "show" | "list flags"}; each with a serial, which comes back in `variant`.
+// text}, {type: "flag", name, text}, {type: "target", text}, {type: "show" | "go", number}, and
+// {type: "cancel" | "retry" | "show" | "list flags"}; each with a serial, which comes back in `variant`.
 // Received: {type: "flags" | "no flags"}.
 
 const TICK_MS = 100;
@@ -53,9 +53,10 @@ class ControlsView {
     this.wrongTarget = problemLine();
     this.failure = element("pre", "hw-failure", { hidden: true, tabIndex: 0 });
     this.failure.setAttribute("aria-label", "What went wrong");
+    this.asking = element("div", "hw-asking", { hidden: true });
     const panels = Object.values(this.panels).map((panel) => panel.element);
     this.panel = element("div", "hw-panel", {}, ...panels);
-    this.root = element("div", "hw-controls", {}, this.bar, this.wrongTarget, this.failure, this.panel);
+    this.root = element("div", "hw-controls", {}, this.bar, this.wrongTarget, this.failure, this.asking, this.panel);
     this.root.dataset.lmSuppressShortcuts = "true";
     this.root.setAttribute("role", "region");
     this.root.setAttribute("aria-label", "What is compiled");
@@ -177,7 +178,19 @@ class ControlsView {
     this.back.hidden = isWorking || !isStale;
     update(this.failure, "textContent", state === "failed" ? text : "");
     this.failure.hidden = state !== "failed";
+    this.#showAsking(state === "failed" ? (this.model.get("status").asking ?? []) : []);
     this.#tick(isWorking);
+  }
+
+  /** The ops that asked for too much memory, to be shown in the picture that there is. */
+  #showAsking(names) {
+    this.asking.hidden = !names.length;
+    const buttons = names.map((textContent, number) => {
+      const button = element("button", "", { type: "button", textContent });
+      button.addEventListener("click", () => this.send({ type: "go", number }));
+      return button;
+    });
+    this.asking.replaceChildren("Asked by, in the picture below: ", ...buttons);
   }
 
   #tick(isWorking) {
