@@ -30,7 +30,7 @@ class Compiled:
         variant: What was compiled.
         result: What the compiler made of it.
         shown: The same, read.
-        seconds: From the start of tracing to here.
+        seconds: From the start of tracing to the compiler's answer.
     """
 
     variant: Variant
@@ -43,9 +43,10 @@ def compile_variant(variant: Variant, *, refresh: bool = False) -> Compiled:
     """Compile a variant and read what comes; raises as `compile_for`."""
     start = time.perf_counter()
     result = variant.compile(refresh=refresh)
+    seconds = time.perf_counter() - start
     # Here rather than where it is shown: a large text takes seconds to read.
     shown = Shown.of_result(result)
-    return Compiled(variant, result, shown, time.perf_counter() - start)
+    return Compiled(variant, result, shown, seconds)
 
 
 class Listener(Protocol):
