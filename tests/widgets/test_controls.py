@@ -1,0 +1,298 @@
+"""What is compiled again and when: the logic of the controls, with real compiles for the CPU."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import jax.numpy as jnp
+import pytest
+
+import hlo_widgets as hw
+from hlo_widgets.compiler import Phase
+from hlo_widgets.compiler.pool import workers
+from hlo_widgets.errors import (
+    CompileCancelledError,
+    NotCompilableError,
+    SpecError,
+    UnknownTargetError,
+)
+from hlo_widgets.widgets import history as history_module
+from tests.compiler.support import wait_until
+
+
+def total(x, power=2):
+    return jnp.sum(jnp.tanh(x[7:]) ** power)
+
+
+@pytest.fixture
+def explorer():
+    explorer = hw.explore(total, hw.spec("f32[8,4]"), power=3, target="cpu")
+    yield explorer
+    explorer.close()
+
+
+def tell(explorer, **message):
+    explorer._controls._on_message(message)
+
+
+def state(explorer):
+    return explorer._controls.view.status["state"]
+
+
+def settle(explorer):
+    wait_until(lambda: state(explorer) != "working")
+
+
+def rows(explorer):
+    return [(row["target"], row["changes"]) for row in explorer._controls.view.history["rows"]]
+
+
+def threads():
+    return [thread for thread in threading.enumerate() if thread.name == "hlo_widgets compile"]
+
+
+def test_a_change_compiles_in_a_thread_and_is_shown(explorer):
+    tell(explorer, type="argument", index=0, text="f32[16,4]")
+    assert state(explorer) == "working"
+    settle(explorer)
+    assert "f32[16,4]" in explorer.module.text
+    assert rows(explorer) == [("cpu", ["x = f32[16,4]"]), ("cpu", [])]
+    wait_until(lambda: not threads())
+
+
+def test_of_many_changes_the_last_one_is_shown_and_few_are_compiled(explorer):
+    for size in range(9, 59):
+        tell(explorer, type="argument", index=0, text=f"f32[{size},4]")
+    settle(explorer)
+    assert "f32[58,4]" in explorer.module.text
+    assert rows(explorer) == [("cpu", ["x = f32[58,4]"]), ("cpu", [])]
+
+
+def test_a_change_back_to_what_is_shown_needs_no_compile(explorer):
+    before = explorer.module
+    tell(explorer, type="argument", index=0, text="f32[16,4]")
+    tell(explorer, type="argument", index=0, text="f32[8,4]")
+    assert state(explorer) == "ready"
+    wait_until(lambda: not threads())
+    assert explorer.module is before
+
+
+def test_a_text_that_cannot_be_read_changes_nothing(explorer):
+    tell(explorer, type="argument", index=0, text="f32(16)")
+    tell(explorer, type="argument", index=1, text="import os")
+    tell(explorer, type="target", text="v6")
+    facts = explorer._controls.view.variant
+    assert set(facts["problems"]) == {"argument 0", "argument 1", "target"}
+    assert [row[2] for row in facts["arguments"]] == ["f32[8,4]", "3"]
+    assert state(explorer) == "ready"
+    tell(explorer, type="argument", index=1, text="3")
+    assert "argument 1" not in explorer._controls.view.variant["problems"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {},
+        {"type": "nonsense"},
+        {"type": "argument"},
+        {"type": "argument", "index": 99, "text": "f32[]"},
+        {"type": "argument", "index": "0", "text": "f32[]"},
+        {"type": "cancel"},
+        {"type": "show", "number": 99},
+        {"type": "show", "number": None},
+        {"type": "target", "text": ""},
+        {"type": "flag", "name": "", "text": "x"},
+        {"type": "argument", "index": 0, "text": f"f32[{'9' * 30}]"},
+    ],
+)
+def test_an_odd_message_changes_nothing(explorer, message):
+    tell(explorer, **message)
+    settle(explorer)
+    assert "f32[8,4]" in explorer.module.text
+    assert len(rows(explorer)) == 1
+
+
+def test_a_failed_compile_keeps_the_picture_marked_stale_until_one_works(explorer):
+    before = explorer.module
+    tell(explorer, type="argument", index=0, text="f32[]")
+    settle(explorer)
+    status = explorer._controls.view.status
+    assert (status["state"], status["is_stale"]) == ("failed", True)
+    assert "return jnp.sum(jnp.tanh(x[7:]) ** power)" in status["text"]
+    assert f"{__file__}, line " in status["text"]
+    assert "hw-stale" in explorer._dom_classes
+    assert explorer.module is before
+    tell(explorer, type="argument", index=0, text="f32[9,4]")
+    settle(explorer)
+    assert "hw-stale" not in explorer._dom_classes
+    assert state(explorer) == "ready"
+
+
+def test_what_the_compiler_refuses_is_shown_in_its_own_words(explorer):
+    tell(explorer, type="flag", name="--xla_nonsense", text="1")
+    settle(explorer)
+    assert "No such compile option" in explorer._controls.view.status["text"]
+    tell(explorer, type="show", number=None)
+    assert state(explorer) == "ready"
+    assert explorer._controls.view.variant["flags"] == {}
+
+
+def test_flags_are_set_changed_and_removed(explorer):
+    name = "xla_cpu_enable_fast_math"
+    for text, flags in (("true", {name: True}), ("false", {name: False}), (None, {})):
+        tell(explorer, type="flag", name=name, text=text)
+        settle(explorer)
+        assert explorer._shown.flags == flags
+    assert rows(explorer)[0] == ("cpu", [f"{name} unset"])
+
+
+def test_an_earlier_variant_is_shown_again_without_a_compile(explorer):
+    explorer.recompile(hw.spec("f32[16,4]"))
+    pid = workers.process_id("cpu")
+    hw.compiler.shut_down()
+    tell(explorer, type="show", number=1)
+    assert "f32[8,4]" in explorer.module.text
+    assert explorer._controls.view.history["shown"] == 1
+    assert explorer._controls.view.variant["arguments"][0][2] == "f32[8,4]"
+    assert workers.process_id("cpu") == pid
+    assert not workers._slot("cpu").process.is_running
+
+
+def test_the_history_forgets_the_oldest_and_has_each_variant_once(explorer, monkeypatch):
+    monkeypatch.setattr(history_module, "MOST_ENTRIES", 3)
+    for size in (9, 10, 9, 11):
+        explorer.recompile(hw.spec(f"f32[{size},4]"))
+    numbers = [row["number"] for row in explorer._controls.view.history["rows"]]
+    assert numbers == [5, 4, 3]
+    monkeypatch.setattr(history_module, "MOST_CHARACTERS", 1)
+    explorer.recompile(hw.spec("f32[12,4]"))
+    assert [row["number"] for row in explorer._controls.view.history["rows"]] == [6]
+
+
+def test_a_compile_is_called_off_and_tried_again(explorer):
+    # Whoever has the turn keeps the compiler busy, so that the change waits.
+    with workers._slot("cpu").turns.turn():
+        tell(explorer, type="argument", index=0, text="f32[16,4]")
+        waits = f"{Phase.WAITING} for cpu"
+        wait_until(lambda: explorer._controls.view.status.get("phase") == waits)
+        tell(explorer, type="cancel")
+        assert state(explorer) == "off"
+        wait_until(lambda: not threads())
+    assert "hw-stale" in explorer._dom_classes
+    tell(explorer, type="retry")
+    settle(explorer)
+    assert "f32[16,4]" in explorer.module.text
+
+
+def test_closing_calls_off_what_waits_and_leaves_no_thread(explorer):
+    with workers._slot("cpu").turns.turn():
+        tell(explorer, type="argument", index=0, text="f32[16,4]")
+        wait_until(lambda: workers.waiting("cpu") == 1)
+        explorer.close()
+        wait_until(lambda: workers.waiting("cpu") == 0 and not threads())
+    assert explorer._controls._recompiler._key not in workers._newest
+    tell(explorer, type="argument", index=0, text="f32[32,4]")
+    assert not threads()
+
+
+def test_recompile_waits_and_raises(explorer):
+    explorer.recompile(hw.spec("f32[32,4]"), power=5, flags={"xla_cpu_enable_fast_math": True})
+    assert "f32[32,4]" in explorer.module.text
+    assert explorer._shown.flags == {"xla_cpu_enable_fast_math": True}
+    explorer.recompile(flags={})
+    assert explorer._shown.flags == {}
+    assert explorer._controls.variant.arguments.call[1] == {"power": 5}
+    before = explorer.module
+    with pytest.raises(TypeError):
+        explorer.recompile(power="x")
+    assert explorer.module is before
+    assert state(explorer) == "failed"
+    with pytest.raises(UnknownTargetError):
+        explorer.recompile(target="v6")
+
+
+def test_a_change_overtakes_a_recompile_that_waits(explorer):
+    caught = []
+
+    def recompile():
+        with pytest.raises(CompileCancelledError) as error:
+            explorer.recompile(hw.spec("f32[16,4]"))
+        caught.append(error.value)
+
+    thread = threading.Thread(target=recompile)
+    with workers._slot("cpu").turns.turn():
+        thread.start()
+        wait_until(lambda: workers.waiting("cpu") == 1)
+        tell(explorer, type="argument", index=0, text="f32[32,4]")
+        thread.join(60)
+    assert caught
+    settle(explorer)
+    assert "f32[32,4]" in explorer.module.text
+
+
+def test_setting_the_target_compiles_for_it(explorer):
+    assert explorer.target == "cpu"
+    with pytest.raises(UnknownTargetError):
+        explorer.target = "v6"
+    assert explorer.target == "cpu"
+    explorer.target = "cpu"
+    assert len(rows(explorer)) == 1
+
+
+def test_a_module_alone_has_no_controls_and_says_how_to_get_them():
+    explorer = hw.explore(hw.captures.load("row_softmax", "v6e"))
+    assert explorer.target == "v6e"
+    assert explorer._controls is None
+    for change in (explorer.recompile, lambda: setattr(explorer, "target", "v5e")):
+        with pytest.raises(NotCompilableError, match=r"hw\.explore\(function"):
+            change()
+    assert explorer.target == "v6e"
+
+
+def test_what_is_open_and_selected_stays_over_a_compile(explorer):
+    name = next(one.name for one in explorer.module.entry_computation.instructions if one.is_root)
+    explorer.select(name)
+    explorer.recompile(hw.spec("f32[16,4]"))
+    assert explorer.selected == name
+
+
+def test_flags_are_listed_from_a_thread(explorer, monkeypatch):
+    sent = []
+    monkeypatch.setattr(explorer._controls.view, "send", sent.append)
+    tell(explorer, type="list flags")
+    wait_until(lambda: sent)
+    assert sent[0]["target"] == "cpu"
+    names = [row[0] for row in sent[0]["flags"]]
+    assert "xla_cpu_enable_fast_math" in names
+
+
+def test_what_is_told_names_the_last_message_in_it(explorer):
+    tell(explorer, type="argument", index=0, text="f32[16,4]", serial="page:7")
+    assert explorer._controls.view.variant["seen"] == "page:7"
+    settle(explorer)
+
+
+def test_the_first_change_does_not_wait_and_the_next_ones_settle(explorer):
+    start = time.monotonic()
+    tell(explorer, type="argument", index=0, text="f32[16,4]")
+    assert explorer._controls._recompiler._timer.interval == 0
+    tell(explorer, type="argument", index=0, text="f32[17,4]")
+    if time.monotonic() - start < 0.1:
+        assert explorer._controls._recompiler._timer.interval > 0
+    settle(explorer)
+    assert "f32[17,4]" in explorer.module.text
+
+
+def test_a_function_with_arguments_called_as_ours_can_be_explored():
+    def f(target, flags):
+        return target + flags
+
+    explorer = hw.api.explore_call(
+        f, (), {"target": hw.spec("f32[3]"), "flags": hw.spec("f32[3]")}, target="cpu"
+    )
+    labels = [row[0] for row in explorer._controls.view.variant["arguments"]]
+    assert labels == ["target", "flags"]
+    with pytest.raises(SpecError):
+        explorer._controls.variant.with_argument(0, "x")
+    explorer.close()
