@@ -1,26 +1,28 @@
 """How much of fusion the compilers' records explain, printed for four programs on TPU and GPU.
 
-Compiles the MLP, an attention block, a layer-norm and a train step of four layers with the real
-compilers, joins what they wrote down with the final modules, and prints: candidate edges with a
-verdict, refusals with words, records joined exactly. Needs libtpu and the CUDA plugin; a compiler
-that is not installed is left out. `--recorded` reads the dumps that the tests keep instead.
+Compiles the MLP, an attention block, a layer-norm and a train step of four layers with
+`explain=True`, and prints: candidate edges with a verdict, refusals with words, records joined
+exactly with the final module. Needs libtpu and the CUDA plugin; a compiler that is not installed is
+left out. `--recorded` reads the dumps that the tests keep instead.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import subprocess
 import sys
 import tarfile
 import tempfile
 from pathlib import Path
 
-from hlo_widgets.analysis.decisions import Exactness, Verdict, read_decisions
+import hlo_widgets as hw
+from hlo_widgets.analysis.decisions import Exactness, Verdict
 
 ROOT = Path(__file__).parents[1]
-RECORDER = ROOT / "tests" / "analysis" / "decision_programs.py"
+sys.path.insert(0, str(ROOT))
+
+from tests.analysis.decision_programs import programs  # noqa: E402 - found by the line above
+
 PROGRAMS = ("mlp", "attention", "layer_norm", "train_step")
-COMPILERS = {"tpu": ("v6e", "libtpu"), "cuda": ("h100", "jax_cuda12_plugin")}
+TARGETS = ("v6e", "h100")
 
 
 def coverage(log):
@@ -41,26 +43,28 @@ def coverage(log):
     return len(edges), len(decided), len(no), words, len(log), exact
 
 
-def dumps(folder, platform, target, *, recorded):
-    """Return the archives of the four programs, recorded now unless the tests' are wanted."""
-    if recorded:
-        return [ROOT / "tests" / "analysis" / "data" / f"{p}.{target}.tar.xz" for p in PROGRAMS]
-    command = [sys.executable, str(RECORDER), platform, str(folder), *PROGRAMS]
-    subprocess.run(command, check=True, capture_output=True)
-    return [folder / f"{program}.{target}.tar.xz" for program in PROGRAMS]
+def live(program, target):
+    """Compile a program now, and return what the compiler wrote down."""
+    function, *arguments = programs()[program]
+    return hw.compile_for(function, *arguments, target=target, explain=True).decisions
 
 
-def report(archive):
+def recorded(program, target):
+    """Read the dump that the tests keep."""
+    data = ROOT / "tests" / "analysis" / "data"
     with tempfile.TemporaryDirectory() as unpacked:
-        with tarfile.open(archive) as tar:
+        with tarfile.open(data / f"{program}.{target}.tar.xz") as tar:
             tar.extractall(unpacked, filter="data")
-        log = read_decisions(unpacked)
+        return hw.read_decisions(unpacked)
+
+
+def report(name, log):
     edges, decided, refused, words, records, exact = coverage(log)
-    unread = sum(log.unread.values())
-    name = archive.name.removesuffix(".tar.xz")
+    joined = log.by_exactness
     print(
         f"{name:18} {share(decided, edges)} {share(words, refused)} {share(exact, records)}"
-        f" {unread:7}"
+        f" {joined[Exactness.INEXACT]:8} {joined[Exactness.NOT_JOINED]:10}"
+        f" {sum(log.unread.values()):7}"
     )
 
 
@@ -69,15 +73,17 @@ def share(part, whole):
 
 
 def main():
-    recorded = "--recorded" in sys.argv
-    print(f"{'':18} {'edges decided':16} {'refusals worded':16} {'joined exactly':16} unread")
-    for platform, (target, package) in COMPILERS.items():
-        if not recorded and importlib.util.find_spec(package) is None:
-            print(f"{target}: {package} is not installed")
+    read = recorded if "--recorded" in sys.argv else live
+    print(
+        f"{'':18} {'edges decided':16} {'refusals worded':16} {'joined exactly':16}  inexact"
+        " not joined  unread"
+    )
+    for target in TARGETS:
+        if read is live and not hw.target(target).availability.is_available:
+            print(f"{target}: {hw.target(target).availability.reason}")
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            for archive in dumps(Path(folder), platform, target, recorded=recorded):
-                report(archive)
+        for program in PROGRAMS:
+            report(f"{program}.{target}", read(program, target))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from hlo_widgets.hlo import HloInstruction, HloModule
 
@@ -162,7 +163,8 @@ def _by_signature(
 
 def _signature(op: HloInstruction) -> _Signature:
     shape = op.shape.to_string(with_layout=False)
-    return (op.opcode, shape, op.metadata.op_name, tuple(sorted(_content(op).items())))
+    content = (op.attributes.get("index"), *sorted(_content(op).items()))
+    return (op.opcode, shape, op.metadata.op_name, content)
 
 
 def _by_order(
@@ -202,10 +204,13 @@ def _merged(
     homes: dict[str, str] = {}
     for name, content in contents.items():
         holding = [host for host, inside in added.items() if content and content <= inside]
-        fitting = [h for h in holding if _fits(gone[name], new[h], new, renames)]
-        found = fitting if len(fitting) == 1 else holding
-        if len(found) == 1:
-            homes[name] = found[0]
+        for copies in (False, True):
+            if len(holding) > 1:
+                place = partial(_fits, gone[name], new=new, renames=renames, copies=copies)
+                fitting = [host for host in holding if place(new[host])]
+                holding = fitting or holding
+        if len(holding) == 1:
+            homes[name] = holding[0]
     # Of several alike, each must have a home of its own.
     certain = {
         name: home
@@ -224,12 +229,24 @@ def _fits(
     host: HloInstruction,
     new: Mapping[str, HloInstruction],
     renames: Mapping[str, str],
+    *,
+    copies: bool,
 ) -> bool:
-    """Return whether a fusion stands between the same ops as one that is gone did."""
+    """Return whether a fusion stands between the same ops as one that is gone did.
+
+    Args:
+        op: The one that is gone.
+        host: The fusion.
+        new: What stands now.
+        renames: Where older names lead.
+        copies: Whether the fusion may hold a copy of what the op read.
+    """
     read = {renames.get(o.name, o.name) for o in op.operands}
     inputs = {o.name for o in host.operands}
-    if any(name in new and name != host.name and name not in inputs for name in read):
-        return False
+    for name in read & set(new) - inputs - {host.name}:
+        # What is cheap may be copied into each of its readers.
+        if not (copies and _content(new[name]) <= _content(host)):
+            return False
     readers = {renames.get(u.name, u.name) for u in op.users}
     return all(name == host.name or host.name in _reads(new[name]) for name in readers & set(new))
 
