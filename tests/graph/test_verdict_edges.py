@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import itertools
-import json
+import re
 
 import pytest
 
@@ -112,13 +113,12 @@ def test_siblings_that_no_arrow_joins_get_a_line_of_their_own():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_words_of_a_record_are_text_in_dot(theme):
     module = parse_hlo_module(chain(3))
-    bad = '<b>"; } evil [label=<x>] \\N \\\\ </b>'
+    bad = '\\G <b>"; } evil [label=<x>] \\E </b>'
     log = log_of(module, refusal("op.1", "op.2", bad))
     graph = GraphBuilder(module, None, PairVerdicts(module, log)).build(DECISIONS)
-    drawn = json.loads(render_dot(graph_to_dot(graph, theme), "json0"))
-    assert len(drawn["objects"]) == sum(1 for _ in graph.all_nodes())
-    words = " ".join("".join(edge.get("label", "") for edge in drawn["edges"]).split())
-    assert '<b>\\"; } evil' in words.replace('"', '\\"')
+    texts = re.findall("<text[^>]*>([^<]*)</text>", render_dot(graph_to_dot(graph, theme)))
+    words = " ".join(html.unescape(" ".join(texts)).split())
+    assert 'blocked: \\G <b>"; } evil [label=<x>] \\E </b>' in words
 
 
 def test_words_are_cut_to_three_short_lines():

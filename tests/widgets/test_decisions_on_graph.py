@@ -231,6 +231,28 @@ def test_a_filter_leaves_rows_and_arrows(mlp):
     assert mlp._graph.picture["note"] == ""
 
 
+SIBLINGS = """HloModule two
+
+ENTRY %main (p: f32[4]) -> (f32[4], f32[4]) {
+  %p = f32[4] parameter(0)
+  %a = f32[4] negate(%p)
+  %b = f32[4] exponential(%p)
+  ROOT %both = (f32[4], f32[4]) tuple(%a, %b)
+}
+"""
+
+
+def test_a_filter_takes_the_lines_of_siblings_away():
+    log = DecisionLog((refusal("a", "b", "User is connected", siblings=True),))
+    explorer = hw.explore(SIBLINGS, decisions=log)
+    decide(explorer)
+    assert told(explorer) == [("a", "b")]
+    arrows = len(explorer._graph.picture["arrows"])
+    part(explorer, "Decisions").bar.chosen = {"verdict": "fused"}
+    assert told(explorer) == []
+    assert len(explorer._graph.picture["arrows"]) == arrows - 1
+
+
 @pytest.mark.parametrize(
     ("chosen", "count"),
     [

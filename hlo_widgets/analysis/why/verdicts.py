@@ -22,7 +22,6 @@ __all__ = ["PairVerdict", "PairVerdicts"]
 
 # Arbitrary: a record about an op that lives on in so many kernels says little of any two of them.
 _MOST_PAIRS = 64
-_OF_ONE = frozenset({Verdict.FUSED, Verdict.INELIGIBLE})
 _SAYS = re.compile("“(.+)”", re.DOTALL)
 
 
@@ -124,9 +123,10 @@ class PairVerdicts:
         if way and any(self._is_kernel(op) for op in way[1:-1]):
             way = ()
         # A record may name the start of a pair, or the plumbing in between.
-        via = [op.name for op in (*pair_members(first), *pair_members(second)[:1], *way[1:-1])]
-        edge = Edge(first.name, second.name, tuple(dict.fromkeys(via)))
-        some = self._some(edge)
+        own = [op.name for op in pair_members(first)]
+        others = [op.name for op in (*pair_members(second), *way[1:-1])]
+        edge = Edge(first.name, second.name, tuple(dict.fromkeys((*own, *others))))
+        some = self._some(own, others)
         records = records_of(some, edge)
         if not records:
             return None
@@ -134,16 +134,17 @@ class PairVerdicts:
         records.sort(key=some.decisions.index)
         return _in_short(answer, tuple(records))
 
-    def _some(self, edge: Edge) -> DecisionLog:
+    def _some(self, own: list[str], others: list[str]) -> DecisionLog:
         """Return the part of the log that can be about two kernels.
 
-        What says that an op is gone into another, or stands alone, tells of the producer by itself.
+        What says of the producer that it is gone into another, or what held of it last, counts too.
         """
-        ends = {edge.consumer, *edge.via}
+        ends = frozenset(others)
         found = (
             d
-            for d in self.about((edge.producer, *edge.via))
-            if d.verdict in _OF_ONE
+            for d in self.about((*own, *others))
+            if d.verdict is Verdict.FUSED
+            or (d.join and d.join.producers == (own[-1],))
             or (d.join and not ends.isdisjoint((*d.join.producers, *d.join.consumers)))
         )
         return replace(self.log, decisions=tuple(found))

@@ -31,6 +31,7 @@ class Verdicts {
     this.lines = make("g", { class: "hw-verdict-lines" });
     this.words = make("g", { class: "hw-verdict-words" });
     this.first = null; // the first op of a pair that is being chosen
+    this.isLit = false;
     this.lines.addEventListener("focusin", ({ target }) => {
       if (target.matches(":focus-visible")) this.#center([target.dataset.tail, target.dataset.head]);
     });
@@ -107,6 +108,8 @@ class Verdicts {
   /** Light the two ops that are asked about, and the arrow between them. */
   light() {
     const asked = this.view.model.get("asked") ?? [];
+    if (!asked.length && !this.isLit) return; // nothing to light, and nothing to put out
+    this.isLit = asked.length > 0;
     const is = (id, end) => asked.length === 2 && (id === end || id.startsWith(`${end}/`) || id.startsWith(`${end}@`));
     for (const [id, { element }] of this.view.drawing.drawn) {
       element.classList.toggle("hw-asked", asked.includes(id) || asked.some((end) => id.startsWith(`${end}@`) && !element.dataset.root));
