@@ -219,8 +219,9 @@ class Explorer(Recompiling):
         selected = self.selected
         self._shown, self._navigator = shown, navigator
         self._filter, self._graph.asked = DecisionFilter(), []
-        self._tabs.show(shown)
+        # Before the tables, so that it is on its way while those are made.
         self._show_picture()
+        self._tabs.show(shown)
         kept = navigator.instruction(selected) if selected else None
         self.selected = selected if kept is not None else ""
         self._mark_selected()
