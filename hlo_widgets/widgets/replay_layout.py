@@ -9,7 +9,12 @@ from __future__ import annotations
 import itertools
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from hlo_widgets.drawing import Layout, Line, Rectangle
 from hlo_widgets.graph import Graph
@@ -26,10 +31,23 @@ _ASIDE = (0.0, 50.0, -50.0, 100.0, -100.0, 170.0, -170.0, 260.0, -260.0)
 _BENDS = tuple(
     sorted(itertools.product(_ASIDE, _ASIDE), key=lambda bend: abs(bend[0]) + abs(bend[1]))
 )
-_SAMPLES = tuple(step / 24 for step in range(1, 24))
+_AWAY = 5.0
+_SAME = 0.05
+_ALONG = np.arange(1, 24) / 24
+# How much each of the four points of a curve counts at each place along it.
+_WEIGHTS = np.stack(
+    [
+        (1 - _ALONG) ** 3,
+        3 * _ALONG * (1 - _ALONG) ** 2,
+        3 * _ALONG**2 * (1 - _ALONG),
+        _ALONG**3,
+    ],
+    axis=1,
+)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 _Point = tuple[float, float]
+_Array = npt.NDArray[Any]
 
 
 def moment_layout(graph: Graph, base_graph: Graph, base: Layout) -> Layout:
@@ -49,9 +67,9 @@ def moment_layout(graph: Graph, base_graph: Graph, base: Layout) -> Layout:
     }
     drawn = zip(base_graph.edges, base.edges, strict=True)
     lines = {(edge.tail, edge.head): line.d for edge, line in drawn}
+    curves = _Curves(boxes)
     paths = (
-        _moved(lines.get((edge.tail, edge.head)), across, down)
-        or _curve(edge.tail, edge.head, boxes)
+        _moved(lines.get((edge.tail, edge.head)), across, down) or curves.path(edge.tail, edge.head)
         for edge in graph.edges
     )
     edges = [Line(path, None, None) for path in paths]
@@ -86,38 +104,64 @@ def _squeeze(intervals: Iterable[tuple[float, float]], most_gap: float) -> Calla
     return place
 
 
+@lru_cache(maxsize=4096)
+def _numbers(path: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the coordinates of a path across and down, each once, smallest first."""
+    numbers = [float(number) for number in _NUMBER.findall(path)]
+    return tuple(sorted(set(numbers[::2]))), tuple(sorted(set(numbers[1::2])))
+
+
 def _moved(
     path: str | None, across: Callable[[float], float], down: Callable[[float], float]
 ) -> str | None:
     """Return the layout program's own line at its new place; None where it would be bent."""
-    numbers = [float(number) for number in _NUMBER.findall(path or "")]
-    offsets = [
-        {round(place(value) - value, 1) for value in values}
-        for place, values in ((across, numbers[::2]), (down, numbers[1::2]))
-    ]
-    if path is None or any(len(offset) != 1 for offset in offsets):
+    if path is None:
         return None
-    steps = [offset.pop() for offset in offsets]
+    steps = []
+    for place, values in zip((across, down), _numbers(path), strict=True):
+        # Places keep their order: between two that moved as far as one another, all did.
+        first, last = (place(value) - value for value in (values[0], values[-1]))
+        if abs(first - last) > _SAME:
+            return None
+        steps.append(first)
 
     def move(found: re.Match[str]) -> str:
         step = steps[0]
         steps.reverse()  # the numbers are x and y in turn
         return f"{float(found[0]) + step:.1f}"
 
-    return _NUMBER.sub(move, path)
+    return _NUMBER.sub(move, path) if any(abs(step) > _SAME for step in steps) else path
 
 
-def _curve(tail: str, head: str, boxes: Mapping[str, Rectangle]) -> str:
-    """Return a line between two boxes that runs over no other, where a simple one can."""
-    if tail not in boxes or head not in boxes:
-        return "M0 0"
-    start, end = _ends(boxes[tail], boxes[head])
-    others = [box for key, box in boxes.items() if key not in (tail, head)]
-    bends = (_bent(start, end, bend) for bend in _BENDS)
-    free = (points for points in bends if not _hits(points, others))
-    points = next(free, None) or _bent(start, end, _BENDS[0])
-    (x, y), *rest = points
-    return f"M{x:.1f} {y:.1f}C" + " ".join(f"{x:.1f} {y:.1f}" for x, y in rest)
+class _Curves:
+    """Lines between boxes that run over no other box, where a simple one can.
+
+    Args:
+        boxes: All boxes by id.
+    """
+
+    def __init__(self, boxes: Mapping[str, Rectangle]) -> None:
+        self._boxes = boxes
+        self._index = {key: number for number, key in enumerate(boxes)}
+        sides = [(b.x - _AWAY, b.x + b.width + _AWAY, b.y, b.y + b.height) for b in boxes.values()]
+        self._sides = np.array(sides or np.empty((0, 4)))
+
+    def path(self, tail: str, head: str) -> str:
+        """Return the line from one box to another one."""
+        if tail not in self._boxes or head not in self._boxes:
+            return "M0 0"
+        start, end = _ends(self._boxes[tail], self._boxes[head])
+        others = np.delete(self._sides, [self._index[tail], self._index[head]], axis=0)
+        top, bottom = sorted((start[1], end[1]))
+        near = others[(others[:, 2] <= bottom) & (others[:, 3] >= top)]
+        bend = _BENDS[0]
+        if _hits(_points(start, end, _BENDS[:1]), near)[0]:
+            free = np.flatnonzero(~_hits(_points(start, end, _BENDS), near))
+            bend = _BENDS[free[0]] if free.size else bend
+        x, y = start
+        third = (end[1] - y) / 3
+        rest = ((x + bend[0], y + third), (end[0] + bend[1], end[1] - third), end)
+        return f"M{x:.1f} {y:.1f}C" + " ".join(f"{x:.1f} {y:.1f}" for x, y in rest)
 
 
 def _ends(tail: Rectangle, head: Rectangle) -> tuple[_Point, _Point]:
@@ -132,38 +176,21 @@ def _ends(tail: Rectangle, head: Rectangle) -> tuple[_Point, _Point]:
     return (tail.x, heights[0]), (head.x + head.width, heights[1])
 
 
-def _bent(start: _Point, end: _Point, bend: _Point) -> tuple[_Point, _Point, _Point, _Point]:
+def _points(start: _Point, end: _Point, bends: Iterable[_Point]) -> _Array:
+    """Return points along a curve for each bend: an array of bends, points and coordinates."""
     third = (end[1] - start[1]) / 3
-    return (
-        start,
-        (start[0] + bend[0], start[1] + third),
-        (end[0] + bend[1], end[1] - third),
-        end,
+    controls = np.array(
+        [
+            (start, (start[0] + a, start[1] + third), (end[0] + b, end[1] - third), end)
+            for a, b in bends
+        ]
     )
+    return np.einsum("sc,bcx->bsx", _WEIGHTS, controls)
 
 
-def _hits(points: tuple[_Point, _Point, _Point, _Point], boxes: Iterable[Rectangle]) -> bool:
-    left, right = min(x for x, _ in points), max(x for x, _ in points)
-    top, bottom = sorted((points[0][1], points[-1][1]))
-    near = [
-        box
-        for box in boxes
-        if box.x <= right and box.x + box.width >= left
-        if box.y <= bottom and box.y + box.height >= top
-    ]
-    return bool(near) and any(
-        box.x - 5 <= x <= box.x + box.width + 5 and box.y <= y <= box.y + box.height
-        for x, y in _sampled(points)
-        for box in near
-    )
-
-
-def _sampled(points: tuple[_Point, _Point, _Point, _Point]) -> Iterator[_Point]:
-    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = points
-    for t in _SAMPLES:
-        u = 1 - t
-        weights = (u**3, 3 * u * u * t, 3 * u * t * t, t**3)
-        yield (
-            weights[0] * x0 + weights[1] * x1 + weights[2] * x2 + weights[3] * x3,
-            weights[0] * y0 + weights[1] * y1 + weights[2] * y2 + weights[3] * y3,
-        )
+def _hits(points: _Array, sides: _Array) -> _Array:
+    """Return for each bend whether one of its points lies in one of the boxes."""
+    x, y = points[:, :, None, 0], points[:, :, None, 1]
+    inside = (x >= sides[:, 0]) & (x <= sides[:, 1]) & (y >= sides[:, 2]) & (y <= sides[:, 3])
+    hits: _Array = inside.any(axis=(1, 2))
+    return hits

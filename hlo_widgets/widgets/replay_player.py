@@ -10,15 +10,16 @@ import ipywidgets
 from hlo_widgets.analysis.decisions import DecisionLog
 from hlo_widgets.analysis.decisions.grouping import Kernel
 from hlo_widgets.analysis.decisions.replay import Replay
-from hlo_widgets.drawing import Layout, lay_out
 from hlo_widgets.errors import DrawingError
 from hlo_widgets.graph import Graph, ViewState
-from hlo_widgets.graph.labels import LONGEST_NAME, counted, one_line
+from hlo_widgets.graph.labels import LONGEST_NAME
 from hlo_widgets.graph.replay import KernelNode, ReplayPictures
+from hlo_widgets.graph.words import counted, one_line
 from hlo_widgets.hlo import HloModule
 from hlo_widgets.widgets.graph_view import GraphView
 from hlo_widgets.widgets.picture import picture_of
 from hlo_widgets.widgets.plain import plain, plain_text
+from hlo_widgets.widgets.replay_ahead import BaseLayouts
 from hlo_widgets.widgets.replay_layout import moment_layout
 from hlo_widgets.widgets.replay_view import ReplayView
 from hlo_widgets.widgets.replay_words import describe_moment, describe_steps
@@ -54,7 +55,7 @@ class ReplayPlayer:
     ) -> None:
         self._replay, self._log, self._go = replay, log, go
         self._pictures = ReplayPictures(replay, module)
-        self._layouts: dict[str, tuple[Graph, Layout]] = {}
+        self._layouts = BaseLayouts(self._pictures)
         self._boxes: dict[str, Kernel] = {}
         self._target: int | None = None
         self.graph = GraphView(layout={"flex": "3 1 370px", "min_width": "0", "height": HEIGHT})
@@ -134,12 +135,12 @@ class ReplayPlayer:
 
     def _draw(self, number: int) -> None:
         graph = self._pictures.build(number)
-        layout = self._layout(number, graph)
+        region = self._pictures.region(number)
+        layout = moment_layout(graph, *self._layouts.of(region))
         nodes = (node for node in graph.nodes if isinstance(node, KernelNode))
         self._boxes = {node.id: node.kernel for node in nodes if node.kernel is not None}
         lit = self._lit(number, graph)
-        key = self._pictures.region(number).key
-        picture = picture_of(graph, layout, ViewState(), key)
+        picture = picture_of(graph, layout, ViewState(), region.key)
         # The last of what was fused is the place of the kernel: it keeps its place on the screen.
         hold = lit[-1] if lit else None
         start = hold or next(iter(self._lit(1, self._pictures.build(1))[-1:]), None)
@@ -147,6 +148,8 @@ class ReplayPlayer:
         self.graph.selected = ""
         self.graph.picture = plain(picture)
         self.graph.send({"type": "center_pair", "ids": [plain_text(one) for one in lit[-2:]]})
+        if number < self.slider.max:
+            self._layouts.prepare(self._pictures.region(number + 1))
 
     def _lit(self, number: int, graph: Graph) -> list[str]:
         """Return the ids of what a step fused, those of the kernels that it made or named last."""
@@ -160,13 +163,6 @@ class ReplayPlayer:
             node for node in graph.nodes if not made.isdisjoint(node.members)
         ]
         return [node.id for node in sorted(lit, key=lambda n: not made.isdisjoint(n.members))]
-
-    def _layout(self, number: int, graph: Graph) -> Layout:
-        region = self._pictures.region(number)
-        if region.key not in self._layouts:
-            base = self._pictures.base(region)
-            self._layouts[region.key] = (base, lay_out(base))
-        return moment_layout(graph, *self._layouts[region.key])
 
     # What the browser says. Nothing that it sends may raise.
 

@@ -187,3 +187,19 @@ def test_records_of_unknown_ops_are_counted_in_the_notes():
     part.show(Shown.of_module(hw.parse_hlo_module(SMALL), decisions=log))
     part.player.show_step(2)
     assert words(part.player)[0] == "p → fusion: fused"
+
+
+def test_a_picture_that_cannot_be_laid_out_is_told_in_its_place_and_tried_again(monkeypatch):
+    part = part_of("mlp.h100")
+    sent = []
+    log = decisions_of("mlp.v6e")
+    monkeypatch.setenv("HLO_WIDGETS_DOT", "/nowhere/dot")
+    part.show(Shown.of_module(module_of("mlp.v6e"), decisions=log))
+    assert part.player.graph.picture == {}
+    assert part.player.view.moment["title"] == "Before any fusion"
+    monkeypatch.setattr(part.player.graph, "send", sent.append)
+    part.player.show_step(1)
+    assert any("cannot be run" in message.get("text", "") for message in sent)
+    monkeypatch.delenv("HLO_WIDGETS_DOT")
+    part.player.show_step(2)
+    assert "multiply_multiply_fusion" in lit(part.player)

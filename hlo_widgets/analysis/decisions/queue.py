@@ -129,11 +129,12 @@ class QueueHistory:
         queue = self._before(self._fusions[number])
         old = dict(self._before(self._fusions[number - 1]).entries()) if number else {}
         now = queue.entries()
+        names = {name for name, _ in now}
         unclear = _unclear(queue, decision)
         return QueueMoment(
             _entries(now, old),
             tuple(name for name, _ in now if name not in old),
-            tuple(name for name in old if name not in dict(now)),
+            tuple(name for name in old if name not in names),
             None if unclear else queue.is_highest(decision),
             unclear,
             self._ranked(number),
