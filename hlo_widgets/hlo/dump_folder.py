@@ -54,7 +54,7 @@ def list_dump(folder: str | Path) -> tuple[DumpedText, ...]:
     Raises:
         NotADirectoryError: There is no such folder.
     """
-    found: dict[tuple[str, str, str], DumpedText] = {}
+    found: dict[tuple[str, str, str, int | None], DumpedText] = {}
     for path in sorted(Path(folder).iterdir()):
         ending = next((ending for ending in _ENDINGS if path.name.endswith(ending)), None)
         if ending is None or not path.is_file():
@@ -62,7 +62,8 @@ def list_dump(folder: str | Path) -> tuple[DumpedText, ...]:
         dumped = _describe(path, path.name.removesuffix(ending))
         if dumped is None:
             continue
-        key = (dumped.module, dumped.stage, dumped.pass_name or str(dumped.pass_number))
+        # A pass may run several times, each time under another number.
+        key = (dumped.module, dumped.stage, dumped.pass_name, dumped.pass_number)
         known = found.get(key)
         if known is None or ".pb" in known.path.name:
             found[key] = dumped

@@ -48,6 +48,7 @@ _BALANCED = re.compile(
     rf"(?:[^{{}}\"'/]++|{_DOUBLE}\"|/(?![*/])|/\*[^*{{}}\"]*+\*/|{BRACES})*+", re.DOTALL
 )
 _SHAPE_BEFORE_LITERAL = re.compile(r"[a-z]\w*+\[[^\]]*+\](?:\{[^{}]*+\}(?=[ \t]))?+[ \t]*+")
+_GOES_ON = re.compile(rf"(?=[\s/]){GAP}(?=[\[({{]|<=\s*+\[)")
 _DEVICE_IDS = re.compile(rf"{GAP},{GAP}device_ids=(?=\()")
 _AXES = re.compile(rf"{GAP}(?=\{{)")
 
@@ -157,7 +158,11 @@ def scan_value(text: str, position: int) -> int:
                 return -1 if character == '"' else position + 1
             position = string.end()
         else:
-            return position
+            # A gap may stand inside of a value: no instruction begins with one of these.
+            more = _GOES_ON.match(text, position)
+            if more is None:
+                return position
+            position = more.end()
 
 
 def _mesh_end(text: str, position: int) -> int:

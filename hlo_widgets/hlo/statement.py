@@ -6,14 +6,15 @@ import re
 from typing import NamedTuple
 
 from hlo_widgets.errors import HloParseError
-from hlo_widgets.hlo.scanner import GAP, NAME, find_closing, parse_error, skip_space
+from hlo_widgets.hlo.scanner import COMMENTS, GAP, NAME, find_closing, parse_error, skip_space
 
 _ROOT = re.compile(r"ROOT(?=[\s%/])")
 _OPCODE = re.compile(rf"([A-Za-z_][\w.-]*+){GAP}(?=\()")
 # A brace after a shape begins a layout only before a number or a colon: it may begin a
 # computation, too.
+_TUPLE = re.compile(rf"(?:b{GAP})?+(?=\()")
 _SHAPE_WORD = re.compile(
-    rf"[a-z][a-z0-9]*+{GAP}\[[^\]]*+\](?:{GAP}(?=(\{{){GAP}[-0-9:])|(?=(\{{)\}}))?+"
+    rf"[a-z][a-z0-9]*+{GAP}\[(?:[^\]/]++|{COMMENTS.pattern})*+\](?:{GAP}(?=(\{{){GAP}[-0-9:])|(?=(\{{)\}}))?+"
 )
 
 
@@ -133,8 +134,9 @@ def skip_shape(text: str, position: int) -> int:
     Raises:
         HloParseError: A bracket of the shape is never closed.
     """
-    if text.startswith(("(", "b("), position):
-        end = find_closing(text, text.index("(", position))
+    opened = _TUPLE.match(text, position)
+    if opened is not None:
+        end = find_closing(text, opened.end())
         if end < 0:
             raise parse_error(text, position, "this parenthesis is never closed")
         return end

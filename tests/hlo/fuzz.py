@@ -114,6 +114,7 @@ def read_everything(text: str) -> None:
     for item in module.instructions():
         for name in ("attributes", "metadata", "backend_config", "called_by_attribute", "literal"):
             getattr(item, name)
+        item.async_wrapped_instruction, item.named_computations, item.parent.named_by  # noqa: B018
         item.parameter_number, item.control_predecessors, item.text  # noqa: B018
         try:
             item.shape.byte_size  # noqa: B018
