@@ -28,7 +28,7 @@ from hlo_widgets.graph.style import fusion_kind
 from hlo_widgets.graph.words import bytes_in_words, counted, one_line
 from hlo_widgets.hlo import HloInstruction, HloModule, Shape
 
-__all__ = ["Labels", "bytes_in_words", "counted", "one_line"]
+__all__ = ["LONGEST_NAME", "Labels"]
 
 LONGEST_NAME = 34
 """Characters of a name in a box; arbitrary, about the width of the widest line of figures."""

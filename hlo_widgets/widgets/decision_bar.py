@@ -10,7 +10,7 @@ import anywidget
 import traitlets
 
 from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision, Verdict
-from hlo_widgets.graph.labels import counted
+from hlo_widgets.graph.words import counted
 from hlo_widgets.widgets.front_end import module_text, style_text
 from hlo_widgets.widgets.verdicts import ANY, PRICES, DecisionFilter, short_places
 

@@ -17,9 +17,9 @@ from hlo_widgets.analysis.why import Explanation
 from hlo_widgets.compiler import CompilationResult
 from hlo_widgets.errors import HloLookupError, HloWidgetsError
 from hlo_widgets.graph import COLOR_MODES, ViewState
-from hlo_widgets.graph.labels import counted
 from hlo_widgets.graph.paths import without_copy
 from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
+from hlo_widgets.graph.words import counted
 from hlo_widgets.hlo import HloInstruction, HloModule
 from hlo_widgets.widgets.asking import Asking
 from hlo_widgets.widgets.cost_part import CostPart

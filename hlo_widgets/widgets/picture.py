@@ -7,8 +7,8 @@ from typing import Any
 from hlo_widgets.drawing import Layout
 from hlo_widgets.graph import Cluster, Graph, Node, ViewState
 from hlo_widgets.graph.dot import colors_of
-from hlo_widgets.graph.labels import counted
 from hlo_widgets.graph.style import SCALE_COLORS, STYLES
+from hlo_widgets.graph.words import counted
 from hlo_widgets.widgets.verdict_picture import Shows, verdict_kinds, verdict_note, verdicts_of
 
 __all__ = ["picture_of"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hlo_widgets.analysis import executed_computations, is_memory_move, start_of
-from hlo_widgets.graph.labels import counted
+from hlo_widgets.graph.words import bytes_in_words, counted
 from hlo_widgets.widgets.shown import Shown
 
 __all__ = ["summary_lines"]
@@ -30,9 +30,26 @@ def summary_lines(shown: Shown) -> list[str]:
         *module.warnings,
         *(f"{package} {version}" for package, version in shown.versions.items()),
         *_what_totals_hold(shown),
+        *_exchanged(shown),
         f"{count:,} instructions in {len(module.computations):,} computations",
         *HELP,
     ]
+
+
+def _exchanged(shown: Shown) -> list[str]:
+    """Say how much the collectives move in one run of the module."""
+    rows = shown.table[shown.table["collective"].notna()]
+    is_known = rows["collective_bytes"].notna() & rows["trip_count"].notna()
+    pairs = rows.loc[is_known, ["collective_bytes", "trip_count"]].itertuples(index=False)
+    # Numbers of Python: text can claim sizes whose product no column holds.
+    total = sum(int(size) * int(trips) for size, trips in pairs)
+    # One that is cut over several fusions is counted in the first of them.
+    later = rows["collective"].str.contains(r"^[\w-]+ (?:goes on|ends):")
+    unknown = int((~is_known & ~later).sum())
+    told = [f"{bytes_in_words(total)} reach each device from others in one run."] if total else []
+    if unknown:
+        told.append(f"Of {counted(unknown, 'collective')} it is not known how much is moved.")
+    return told
 
 
 def _what_totals_hold(shown: Shown) -> list[str]:

@@ -13,7 +13,7 @@ __all__ = ["TextView"]
 class TextView(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no types for its base
     """Shows a window of a long text; the part that owns it has the text."""
 
-    _esm = module_text("page", "text_rows", "text_view")
+    _esm = module_text("page", "elements", "text_rows", "text_view")
     _css = style_text("text_view")
 
     document = traitlets.Dict().tag(sync=True)

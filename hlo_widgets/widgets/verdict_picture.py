@@ -10,8 +10,8 @@ from hlo_widgets.analysis.why import PairVerdict, WhyKind
 from hlo_widgets.drawing import Layout
 from hlo_widgets.graph import Graph, ViewState
 from hlo_widgets.graph.dot import words_with_room
-from hlo_widgets.graph.labels import counted
 from hlo_widgets.graph.verdict_style import VERDICT_STYLES
+from hlo_widgets.graph.words import counted
 from hlo_widgets.widgets.why_words import NO_RECORD
 
 __all__ = ["Shows", "verdict_kinds", "verdict_note", "verdicts_of"]

@@ -9,6 +9,7 @@ import pytest
 import hlo_widgets as hw
 from hlo_widgets.drawing import PROGRAM_VARIABLE
 from hlo_widgets.errors import DrawingError, HloLookupError
+from tests.analysis.test_collectives import FUSED, PAIR
 from tests.graph.modules import BRANCHES, LOOP, chain, fan
 
 
@@ -331,3 +332,14 @@ def test_what_another_compile_lacks_is_closed_and_not_selected(softmax):
     softmax.show_result(hw.captures.load("mlp", "v5e"))
     assert all(softmax.module.instruction(name) for name in softmax.expanded)
     assert softmax._detail.detail.get("name") in (None, softmax.selected)
+
+
+def test_the_summary_says_how_much_reaches_each_device():
+    assert "14.65 KiB reach each device from others in one run." in summary(FUSED)
+    said = summary(PAIR.replace("reduce-scatter(", "ragged-all-to-all("))
+    assert "Of 1 collective it is not known how much is moved." in said
+    assert not any("reach each device" in line for line in summary(chain(3)))
+
+
+def summary(text):
+    return hw.explore(text)._detail.detail["summary"]

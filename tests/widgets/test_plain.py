@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hlo_widgets.graph.labels import bytes_in_words, counted
+from hlo_widgets.graph.words import bytes_in_words, counted
 from hlo_widgets.widgets.plain import plain
 
 

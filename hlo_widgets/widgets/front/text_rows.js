@@ -8,14 +8,6 @@ const PIECES =
 const CLASSES = [null, "hw-t-string", "hw-t-name", "hw-t-shape", "hw-t-opcode", "hw-t-word"];
 const COLOURED = 600; // characters of a line that are coloured: the rest is far to the right
 
-function makeElement(tag, className = "", text = "", ...children) {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  element.textContent = text;
-  element.append(...children);
-  return element;
-}
-
 /** The text of a line in spans, one for each piece that has a colour. */
 function pieces(text) {
   const made = [];
@@ -24,7 +16,7 @@ function pieces(text) {
   for (const found of head.matchAll(PIECES)) {
     const kind = found.findIndex((part, n) => n > 0 && part !== undefined);
     if (found.index > end) made.push(head.slice(end, found.index));
-    made.push(makeElement("span", CLASSES[kind], found[0]));
+    made.push(make("span", CLASSES[kind], found[0]));
     end = found.index + found[0].length;
   }
   made.push(text.slice(end));
@@ -33,9 +25,9 @@ function pieces(text) {
 
 /** One line: its number and its text; `line` is undefined while the kernel has not sent it. */
 function rowOf(number, line, id) {
-  const gutter = makeElement("span", "hw-t-number", String(number));
+  const gutter = make("span", "hw-t-number", String(number));
   gutter.setAttribute("aria-hidden", "true");
-  const row = makeElement("div", "hw-t-row", "", gutter);
+  const row = make("div", "hw-t-row", "", gutter);
   row.id = id;
   row.style.top = `${(number - 1) * LINE_PX}px`;
   row.dataset.line = String(number);

@@ -24,21 +24,21 @@ class TextLinesView {
   }
 
   #build() {
-    this.place = makeElement("span", "hw-t-place");
-    this.note = makeElement("span", "hw-t-note");
+    this.place = make("span", "hw-t-place");
+    this.note = make("span", "hw-t-note");
     this.note.setAttribute("role", "status");
-    this.fold = makeElement("input");
+    this.fold = make("input");
     this.fold.type = "checkbox";
-    const fold = makeElement("label", "", "", this.fold, " Show metadata and backend_config");
-    this.back = makeElement("button", "", "To the selected op");
+    const fold = make("label", "", "", this.fold, " Show metadata and backend_config");
+    this.back = make("button", "", "To the selected op");
     this.back.type = "button";
-    const bar = makeElement("div", "hw-t-bar", "", this.place, fold, this.back, this.note);
-    this.spacer = makeElement("div", "hw-t-lines");
-    this.pane = makeElement("div", "hw-t-pane", "", this.spacer);
+    const bar = make("div", "hw-t-bar", "", this.place, fold, this.back, this.note);
+    this.spacer = make("div", "hw-t-lines");
+    this.pane = make("div", "hw-t-pane", "", this.spacer);
     this.pane.tabIndex = 0;
     this.pane.setAttribute("role", "listbox");
     this.pane.setAttribute("aria-label", "HLO text, one line an option; Enter selects the op of a line");
-    this.root = makeElement("div", "hw-text", "", bar, this.pane);
+    this.root = make("div", "hw-text", "", bar, this.pane);
     this.root.dataset.lmSuppressShortcuts = "true";
     this.el.append(this.root);
   }
