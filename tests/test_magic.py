@@ -165,6 +165,18 @@ def test_flags_reach_the_compiler(shell):
     explore(shell, body, f"--target cpu {flag} --flag xla_llvm_disable_expensive_passes=True")
 
 
+def test_decisions_are_asked_for_with_explain_and_by_nobody_else(shell):
+    assert explore(shell, SOFTMAX)._shown.decisions is None
+    assert explore(shell, SOFTMAX, "--target cpu --explain")._shown.decisions is not None
+
+
+def test_the_function_of_a_cell_can_be_compiled_again(shell):
+    explorer = explore(shell, SOFTMAX)
+    shell.push({"explorer": explorer})
+    shell.run_cell('explorer.recompile(hw.spec("f32[64,32]"))').raise_error()
+    assert "f32[64,32]" in explorer.module.text
+
+
 @needs_libtpu
 def test_a_flag_changes_what_the_compiler_does(shell):
     plain = explore(shell, SOFTMAX, "--target v6e")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import ipywidgets
@@ -90,7 +90,13 @@ class Recompiling(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no t
         """Call off what is being compiled for it, and take it off the page."""
         if self._controls is not None:
             self._controls.close()
+        # Whatever is not closed is kept for as long as the kernel runs, and the module with it.
+        inner = [*_inside(self)]
         super().close()
+        for widget in inner:
+            widget.close()
+            # A widget whose files can change, such as that of the table, is never let go of.
+            widget.unobserve_all()
 
     def _show_other(self, shown: Shown) -> None:
         raise NotImplementedError
@@ -111,3 +117,9 @@ class Recompiling(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no t
         if proposal["value"] != self._told_target:
             self.recompile(target=proposal["value"])
         return self._told_target
+
+
+def _inside(widget: ipywidgets.Widget) -> Iterator[ipywidgets.Widget]:
+    for child in getattr(widget, "children", ()):
+        yield child
+        yield from _inside(child)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 
 import jax.numpy as jnp
 import pytest
@@ -194,6 +196,15 @@ def test_closing_calls_off_what_waits_and_leaves_no_thread(explorer):
     assert explorer._controls._recompiler._key not in workers._newest
     tell(explorer, type="argument", index=0, text="f32[32,4]")
     assert not threads()
+
+
+def test_a_closed_explorer_and_its_module_are_let_go():
+    explorer = hw.explore(total, hw.spec("f32[8,4]"), target="cpu")
+    module = weakref.ref(explorer.module)
+    explorer.close()
+    del explorer
+    gc.collect()
+    assert module() is None
 
 
 def test_recompile_waits_and_raises(explorer):
