@@ -25,6 +25,8 @@ _GRAPHS = re.compile(rb'(dots_compressed = ")[^"]*')
 _CAPTIONS = "metadata.json"
 # Looks back a megabyte. The next ones take several times as long for a tenth less.
 _PRESET = 1
+# What unpacking may take beside the result; what it looks back over is a sixtieth of it.
+_UNPACKER_BYTES = 64 * 2**20
 
 
 def collect_records(
@@ -74,7 +76,7 @@ def unpack_records(packed: bytes) -> dict[str, bytes]:
     """
     where = "the reply of the compiler process"
     try:
-        unpacker = lzma.LZMADecompressor(memlimit=2 * _MOST_BYTES)
+        unpacker = lzma.LZMADecompressor(memlimit=_UNPACKER_BYTES)
         data = unpacker.decompress(packed, 2 * _MOST_BYTES)
         if not unpacker.eof:
             raise DecisionFileError(where, "the records are cut off, or too many")

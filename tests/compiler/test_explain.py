@@ -1,19 +1,16 @@
-"""`explain=True` brings back what the compilers wrote down, and leaves nothing behind."""
+"""`explain=True` brings back what the compilers wrote down."""
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
+import functools
 
 import jax
 import jax.numpy as jnp
 import pytest
 
 from hlo_widgets.analysis.decisions import DecisionLog, Exactness, Verdict
-from hlo_widgets.compiler import compile_for, shut_down
+from hlo_widgets.compiler import Phase, compile_for, find_target, reporting, settings
 from hlo_widgets.compiler.environment import explain_worker
-from hlo_widgets.compiler.explain_folder import PREFIX
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.errors import CompileError, NotCompilableError
 from tests.compiler.support import (
@@ -22,22 +19,13 @@ from tests.compiler.support import (
     needs_cuda,
     needs_libtpu,
     row_softmax,
-    wait_until,
+    worker_that,
 )
 
 MLP_SPECS = tuple(
     jax.ShapeDtypeStruct(shape, jnp.bfloat16)
     for shape in [(1024, 512), (512, 2048), (2048, 512), (2048,)]
 )
-
-
-@pytest.fixture
-def dumps(tmp_path, monkeypatch):
-    """List the folders of explain workers; of those that start in this test alone."""
-    shut_down()
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    yield lambda: list(tmp_path.glob(f"{PREFIX}*"))
-    shut_down()
 
 
 @needs_libtpu
@@ -93,32 +81,58 @@ def test_flags_that_explain_sets_are_refused():
         )
 
 
-def test_the_dumps_of_a_request_are_gone_after_it_and_the_folder_with_its_worker(dumps):
-    compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True)
-    (folder,) = dumps()
-    assert [path.name for path in folder.iterdir()] == ["lock"]
-    shut_down()
-    wait_until(lambda: dumps() == [])
+def test_an_explained_result_is_kept_on_disk_beside_the_plain_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(settings, "cache_folder", str(tmp_path))
+    compile_it = functools.partial(compile_for, row_softmax, SOFTMAX_SPEC, target="cpu")
+    plain, first = compile_it(), compile_it(explain=True)
+    again = compile_it(explain=True)
+    assert (plain.is_cached, first.is_cached, again.is_cached) == (False, False, True)
+    assert again.records == first.records
+    assert len(again.decisions) == len(first.decisions) > 0
+    assert len(compile_it().decisions) == 0
+    assert not compile_it(explain=True, refresh=True).is_cached
+
+
+def test_the_phases_of_an_explain_compile_are_told():
+    phases = []
+    with reporting(phases.append):
+        compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True)
+    assert phases[-2:] == [Phase.COMPILING, Phase.READING]
 
 
 @needs_libtpu
-def test_a_killed_worker_leaves_no_dump_and_the_next_one_works(dumps):
-    compile_for(row_softmax, SOFTMAX_SPEC, target="v6e", explain=True)
-    caught = []
+def test_a_refusal_is_the_compilers_own():
+    with pytest.raises(CompileError, match="No such compile option"):
+        compile_for(
+            row_softmax, SOFTMAX_SPEC, target="v6e", explain=True, flags={"xla_nonsense": True}
+        )
 
-    def compile_slowly():
-        try:
-            compile_for(mlp, *MLP_SPECS, target="v6e", explain=True)
-        except CompileError as error:
-            caught.append(error)
 
-    thread = threading.Thread(target=compile_slowly)
-    thread.start()
-    (folder,) = dumps()
-    wait_until(lambda: any(folder.glob("*/*after_pipeline-start*")))
-    os.kill(workers.process_id("tpu+explain"), signal.SIGKILL)
-    thread.join()
-    assert "SIGKILL" in str(caught[0])
-    assert "jit_mlp" in caught[0].log
-    wait_until(lambda: not folder.exists())
-    assert len(compile_for(row_softmax, SOFTMAX_SPEC, target="v6e", explain=True).decisions) > 0
+@needs_cuda
+def test_a_gpu_without_estimates_is_explained_once():
+    result = compile_for(row_softmax, SOFTMAX_SPEC, target="a100", explain=True)
+    assert any("no cost model" in note for note in result.notes)
+    kinds = [source.kind for source in result.decisions.sources]
+    assert kinds == ["GPU priority fusion dump", "fusion visualisation page"]
+
+
+def test_a_program_in_the_public_form_is_explained_too(changed_settings):
+    changed_settings.command = worker_that("from jaxlib.mlir import ir", "del ir.Module.parse")
+    result = compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True)
+    assert result.module.name == "jit_call"
+    assert len(result.decisions) > 0
+
+
+def test_a_large_program_is_not_drawn_and_says_so(changed_settings):
+    changed_settings.command = worker_that(
+        "from hlo_widgets.compiler import explaining",
+        "explaining._MOST_DRAWN = 100",
+    )
+    target = "v6e" if find_target("v6e").availability.is_available else "h100"
+    if not find_target(target).availability.is_available:
+        pytest.skip("a CPU compiler writes nothing but pictures")
+    result = compile_for(row_softmax, SOFTMAX_SPEC, target=target, explain=True)
+    assert any("visualisation was not asked for" in note for note in result.notes)
+    (source,) = result.decisions.sources
+    assert source.kind in {"TPU compiler log", "GPU priority fusion dump"}
+    assert len(result.decisions.passes) > 3
