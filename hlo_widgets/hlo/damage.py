@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+_LINE_END = re.compile(r"\r++\n")
 _FENCE = re.compile(r"^[ \t]*+(?:```|~~~)[^\n`]*+$", re.MULTILINE)
 # What `cat -n`, `grep -n` and editors put before a line.
 _NUMBER = re.compile(r"[ \t]*+[0-9]++(?::|\||\t) ?")
@@ -37,7 +38,9 @@ def mend(text: str, unwrap: bool = False) -> tuple[str, list[str]]:
     """
     notes: list[str] = []
     if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n" if "\n" not in text else " ")
+        text = _LINE_END.sub("\n", text)
+        # Alone it ends a line only in old texts; but a comment it ends to XLA in every text.
+        text = text.replace("\r", "\n" if "\n" not in text or "//" in text else " ")
     text = text.removeprefix("\ufeff")
     if "`" in text or "~" in text:
         plain = _FENCE.sub("", text)
