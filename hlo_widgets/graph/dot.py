@@ -110,6 +110,9 @@ def _graph_attributes(graph: Graph, theme: str) -> dict[str, str]:
     nodes = sum(1 for _ in graph.all_nodes())
     if nodes > QUICK_FROM_NODES or len(graph.edges) > QUICK_FROM_EDGES:
         attributes |= _QUICK
+        if any(edge.words for edge in graph.edges) and len(graph.edges) <= QUICK_FROM_EDGES:
+            # Straight lines would run through the words of others.
+            del attributes["splines"]
     return attributes
 
 

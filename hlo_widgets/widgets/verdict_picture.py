@@ -19,18 +19,34 @@ __all__ = ["Shows", "verdict_kinds", "verdict_note", "verdicts_of"]
 Shows = Callable[[PairVerdict], bool]
 """Whether a verdict is shown."""
 
+_Area = tuple[float, float, float, float]
+
+# Of letters of 10 pixels, as they are drawn: on average, which is what a line of many comes to.
+_LETTER_WIDTH, _LINE_PITCH = 5.0, 11.5
+
 LONGEST_WORDS = 400
 """Characters of a verdict in a tooltip; arbitrary, the explanation has all."""
 
 
 def verdicts_of(graph: Graph, layout: Layout, shows: Shows | None) -> list[dict[str, Any] | None]:
-    """Return what is drawn on each arrow, in the order of the edges; None for nothing."""
-    return [
-        None
-        if edge.verdict is None or shows is None or not shows(edge.verdict)
-        else _verdict(edge.verdict, words_with_room(edge) if edge.words else (), line.middle)
-        for edge, line in zip(graph.edges, layout.edges, strict=True)
-    ]
+    """Return what is drawn on each arrow, in the order of the edges; None for nothing.
+
+    Words that would lie on others are left out: the arrow has its colour, and pointing tells them.
+    """
+    taken: list[_Area] = []
+    drawn: list[dict[str, Any] | None] = []
+    for edge, line in zip(graph.edges, layout.edges, strict=True):
+        if edge.verdict is None or shows is None or not shows(edge.verdict):
+            drawn.append(None)
+            continue
+        words = words_with_room(edge) if edge.words else ()
+        area = _area(edge.words, line.middle)
+        if area is not None and any(_meet(area, other) for other in taken):
+            words = ()
+        elif area is not None:
+            taken.append(area)
+        drawn.append(_verdict(edge.verdict, words, line.middle))
+    return drawn
 
 
 def verdict_kinds(graph: Graph, shows: Shows | None) -> list[dict[str, Any]]:
@@ -69,6 +85,19 @@ def verdict_note(graph: Graph, view: ViewState, shows: Shows | None) -> str:
         more = counted(graph.apart_left_out, "more refused pair")
         words.append(f"{more} without a connection: see the tab Decisions.")
     return " ".join(words)
+
+
+def _area(words: tuple[str, ...], middle: tuple[float, float] | None) -> _Area | None:
+    """Return where words lie, as left, top, right and bottom; None where there are none."""
+    if not words or middle is None:
+        return None
+    across = max(map(len, words)) * _LETTER_WIDTH / 2
+    down = len(words) * _LINE_PITCH / 2
+    return middle[0] - across, middle[1] - down, middle[0] + across, middle[1] + down
+
+
+def _meet(one: _Area, other: _Area) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _verdict(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -17,6 +18,7 @@ from hlo_widgets.analysis.decisions import (
 )
 from hlo_widgets.analysis.why import why_not_fused
 from hlo_widgets.errors import DecisionFileError, HloLookupError
+from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
 from hlo_widgets.widgets.decision_bar import filter_of, headline, log_notes, summary_of
 from hlo_widgets.widgets.decision_table import MOST_RECORDS, decision_frame
 from hlo_widgets.widgets.pass_list import describe_passes, final_names
@@ -318,6 +320,32 @@ def test_records_about_plumbing_lead_to_the_arrow_that_hides_it():
     assert all(name.startswith("get-tuple-element") for name in decision.join.consumers)
     explorer._go_to_decision(decision)
     assert tuple(explorer._graph.asked) in told(explorer)
+
+
+def test_words_never_lie_on_one_another_in_a_view_of_the_most_nodes():
+    count = DEFAULT_NODE_LIMIT - 20
+    lines = ["HloModule big", "", "ENTRY %main (p: f32[4]) -> f32[4] {"]
+    lines += ["  %op.0 = f32[4] parameter(0)"]
+    pairs = [(max(0, n - 1 - n * 7 % 11), n - 1) for n in range(1, count)]
+    for number, (a, b) in enumerate(pairs, 1):
+        root = "ROOT " if number == count - 1 else ""
+        lines.append(f"  {root}%op.{number} = f32[4] add(%op.{a}, %op.{b})")
+    records = (
+        refusal(f"op.{a}", f"op.{number}", f"operand {number} can not be duplicated; Not fusing")
+        for number, pair in enumerate(pairs, 1)
+        for a in pair
+    )
+    explorer = hw.explore("\n".join([*lines, "}", ""]), decisions=DecisionLog(tuple(records)))
+    decide(explorer)
+    verdicts = [a["verdict"] for a in explorer._graph.picture["arrows"] if "verdict" in a]
+    areas = [
+        (x - 60, y - 11.5, x + 60, y + 11.5)
+        for x, y in (verdict["at"] for verdict in verdicts if verdict["lines"])
+    ]
+    assert len(areas) > 200
+    for one, other in itertools.combinations(areas, 2):
+        apart = one[0] >= other[2] or other[0] >= one[2] or one[1] >= other[3] or other[1] >= one[3]
+        assert apart, (one, other)
 
 
 def test_a_large_log_is_bounded_and_says_so():
