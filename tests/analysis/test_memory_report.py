@@ -206,6 +206,7 @@ def test_only_the_largest_allocations_are_in_the_table():
     report = read_memory_report(head + "".join(one.format(n=n) for n in range(1, 41)))
     assert len(report.allocations) == 40
     assert str(report).endswith("\n28 more in `memory_report`")
+    assert str(report).count("\n  1 GiB") == 12
 
 
 def test_an_error_about_something_else_has_no_table():

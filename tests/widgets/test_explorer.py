@@ -336,6 +336,8 @@ def test_what_another_compile_lacks_is_closed_and_not_selected(softmax):
 
 def test_the_summary_says_how_much_reaches_each_device():
     assert "14.65 KiB reach each device from others in one run." in summary(FUSED)
+    # The parts after the first are counted there.
+    assert not any("not known how much" in line for line in summary(FUSED))
     said = summary(PAIR.replace("reduce-scatter(", "ragged-all-to-all("))
     assert "Of 1 collective it is not known how much is moved." in said
     assert not any("reach each device" in line for line in summary(chain(3)))
