@@ -5,6 +5,9 @@ top, and below them the parts, one in a tab each (`part` says what a part is; `c
 first). `shown` is what they all show. `navigator`, `picture`, `describe`, `summary` and `static`
 hold what they show, without widgets.
 
+The tab of the fusion steps is `replay_part`: `replay_player` shows a moment as the picture that
+`replay_layout` places (`replay_ahead` runs the layout program) and in the words of `replay_words`.
+
 What was made from a function can be compiled again: `variant` is what is compiled, `recompiler`
 compiles it in a thread, `controls` (their front end is `controls_view`) change it, and `history`
 keeps what there was. `kernel_loop` brings what a thread made to where messages are handled.

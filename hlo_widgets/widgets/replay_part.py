@@ -57,7 +57,7 @@ class ReplayPart:
         self._message.value = plain_text(problem)
         self.widget.children = [self._message if self.player is None else self.player.widget]
         if old is not None:
-            old.widget.close()
+            old.close()
 
     def select(self, instruction: HloInstruction | None) -> None:
         """Offer to jump to the step that made the fusion which an op is or stands in."""

@@ -87,6 +87,12 @@ class ReplayPlayer:
         """Go to a step; 0 is before the first."""
         self.slider.value = min(max(number, 0), self.slider.max)
 
+    def close(self) -> None:
+        """Take the player out of the page and out of the kernel's list of widgets."""
+        inside = [*self.bar.children, self.bar, self._link, self.graph, self.view]
+        for one in (*inside, *self.widget.children, self.widget):
+            one.close()
+
     def _make_bar(self, last: int) -> None:
         self.slider = ipywidgets.IntSlider(
             0, 0, last, description="Step", layout={"flex": "1 1 220px", "min_width": "160px"}
@@ -95,7 +101,7 @@ class ReplayPlayer:
             value=0, min=0, max=last, interval=PLAY_INTERVAL_MS, show_repeat=False
         )
         # In the page itself: the buttons and the slider agree without a way through the kernel.
-        ipywidgets.jslink((self.play, "value"), (self.slider, "value"))
+        self._link = ipywidgets.jslink((self.play, "value"), (self.slider, "value"))
         small = {"width": "36px"}
         self.first = ipywidgets.Button(icon="fast-backward", tooltip="To before any fusion")
         self.back = ipywidgets.Button(icon="step-backward", tooltip="One step back")
@@ -147,7 +153,7 @@ class ReplayPlayer:
         picture |= {"note": _note(graph), "start": start or picture["start"], "hold": hold}
         self.graph.selected = ""
         self.graph.picture = plain(picture)
-        self.graph.send({"type": "center_pair", "ids": [plain_text(one) for one in lit[-2:]]})
+        self.graph.send({"type": "reveal", "ids": [plain_text(one) for one in lit[-2:]]})
         if number < self.slider.max:
             self._layouts.prepare(self._pictures.region(number + 1))
 

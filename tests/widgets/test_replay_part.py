@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 
+import ipywidgets
 import pytest
 
 import hlo_widgets as hw
@@ -148,8 +149,10 @@ def test_another_module_in_its_place_starts_anew_and_closes_the_old_player():
     part = part_of("mlp.h100")
     old = part.player
     old.show_step(5)
+    parts = [old.graph, old.view, old.slider, old.play, old.jump, old.bar, old.widget]
     part.show(Shown.of_module(module_of("mlp.v6e"), decisions=decisions_of("mlp.v6e")))
     assert part.player is not old
+    assert not [one for one in ipywidgets.widgets.widget._instances.values() if one in parts]
     assert part.player.slider.value == 0
     assert part.widget.children == (part.player.widget,)
     part.show(Shown.of_module(module_of("mlp.v6e")))

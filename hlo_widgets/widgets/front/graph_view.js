@@ -3,10 +3,11 @@
 // Model traits: picture (read), selected and asked (read and set). Messages sent:
 // {type: "prepare" | "hover", id}, and {type: "toggle" | "focus" | "option" | "find", ...}, which the
 // kernel answers with "ready" when all it changed is on its way. Received: {type: "hover", id, text},
-// {type: "center", id}, {type: "note" | "problem", text}, {type: "ready"}, and those of verdicts.js.
+// {type: "center", id}, {type: "reveal", ids}, {type: "note" | "problem", text}, {type: "ready"}, and those of verdicts.js.
 
 const LEAST_START_SCALE = 0.92; // labels are 12 px at scale 1: 11 px is the smallest that reads well
 const MOST_START_SCALE = 1.25;
+const REVEAL_MARGIN_PX = 24; // between what is brought into view and the edge
 const ARROW_STEP_PX = 60;
 const PATIENCE_MS = 3000;
 const GONE = "The kernel that made this picture is gone: run the cell again.";
@@ -152,6 +153,7 @@ class View {
     const item = this.items.get(message.id);
     if (message.type === "hover") this.hover.receive(message.id, message.text);
     else if (message.type === "center" && item) this.bringIntoView(item);
+    else if (message.type === "reveal") this.reveal(message.ids);
     else if (message.type === "note") this.say(message.text);
     else if (message.type === "problem") this.say(message.text, true);
     else if (message.type === "ready") this.#onReady();
@@ -218,6 +220,24 @@ class View {
   keepInPlace([x, y]) {
     const now = this.place(this.anchor);
     this.camera.move(this.camera.x + x - now[0], this.camera.y + y - now[1]);
+  }
+
+  /** Move the picture as little as shows some items; where all do not fit, the last of them. */
+  reveal(ids) {
+    const found = ids.map((id) => this.items.get(id)).filter(Boolean);
+    if (!found.length) return;
+    const { camera } = this;
+    const room = camera.size();
+    const span = (items, start, size) => {
+      const from = Math.min(...items.map((item) => item[start])) * camera.scale + camera[start];
+      const to = Math.max(...items.map((item) => item[start] + item[size])) * camera.scale + camera[start];
+      const least = REVEAL_MARGIN_PX, most = room[size] - REVEAL_MARGIN_PX;
+      return { fits: to - from <= most - least, by: from < least ? least - from : Math.min(most - to, 0) };
+    };
+    const spans = (items) => [span(items, "x", "width"), span(items, "y", "height")];
+    const all = spans(found);
+    const [across, down] = all.every(({ fits }) => fits) ? all : spans(found.slice(-1));
+    if (across.by || down.by) camera.move(camera.x + across.by, camera.y + down.by);
   }
 
   bringIntoView(item) {

@@ -165,7 +165,7 @@ class Verdicts {
     return true;
   }
 
-  /** Bring two ops into view; where both do not fit, the words between them, else the second. */
+  /** Bring two ops into view; where both do not fit, the words between them. */
   #center(ids) {
     const words = [...this.words.children].find(({ dataset }) => dataset.tail === ids[0] && dataset.head === ids[1]);
     const found = ids.map((id) => this.view.items.get(id)).filter(Boolean);
@@ -177,8 +177,8 @@ class Verdicts {
     const { camera } = this.view;
     const size = camera.size();
     const fits = width * camera.scale <= size.width && height * camera.scale <= size.height;
-    if (fits) this.view.bringIntoView({ x, y, width, height });
-    else this.view.bringIntoView(words?.getBBox() ?? found.at(-1));
+    if (fits || !words) this.view.bringIntoView({ x, y, width, height });
+    else this.view.bringIntoView(words.getBBox());
   }
 
   // ---- what the user does: each returns whether it was for this
