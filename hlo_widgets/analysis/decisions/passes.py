@@ -157,7 +157,8 @@ def pass_chain(dumps: Iterable[DumpedModule]) -> PassChain:
     before: HloModule | None = None
     body = ""
     for dumped in dumps:
-        if before is not None and body == (body := dumped.module.text.partition("\n")[2]):
+        # The first line has the module's attributes, which change without its instructions.
+        if body == (body := dumped.module.text.partition("\n")[2]):
             continue
         for name, origin in origins_of(dumped.module).items():
             origins.setdefault(name, origin)
