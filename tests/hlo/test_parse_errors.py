@@ -83,3 +83,15 @@ def test_what_jax_lowers_to_is_named() -> None:
     jax = pytest.importorskip("jax")
     text = jax.jit(lambda x: x + 1).lower(1.0).as_text()
     assert "MLIR" in error_of(text).reason
+
+
+@pytest.mark.parametrize("shape", ["f32[4{0}", "f32[8,128]{1,0:T(8,128)", "f32[4]{0}}", "f32[4]x"])
+def test_a_damaged_shape_on_a_usual_line_hurts_that_shape_alone(shape: str) -> None:
+    module = parse_hlo_module(
+        f'e {{\n  p = f32[4] parameter(0)\n  a = {shape} negate(p), x={{"b]": [1]}}\n'
+        "  ROOT b = f32[4] abs(a)\n}\n"
+    )
+    with pytest.raises(HloParseError, match="in %a"):
+        _ = module.instruction("a").shape
+    assert [str(item.shape) for item in module.instructions() if item.name != "a"] == ["f32[4]"] * 2
+    assert module.instruction("b").operands == (module.instruction("a"),)
