@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -16,12 +17,15 @@ from hlo_widgets.analysis.decisions import (
     Verdict,
     join_decisions,
 )
-from hlo_widgets.analysis.why import why_not_fused
+from hlo_widgets.analysis.why import PairVerdicts, why_not_fused
+from hlo_widgets.drawing import lay_out
 from hlo_widgets.errors import DecisionFileError, HloLookupError
+from hlo_widgets.graph import GraphBuilder, ViewState
 from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
 from hlo_widgets.widgets.decision_bar import filter_of, headline, log_notes, summary_of
 from hlo_widgets.widgets.decision_table import MOST_RECORDS, decision_frame
 from hlo_widgets.widgets.pass_list import describe_passes, final_names
+from hlo_widgets.widgets.verdict_picture import verdicts_of
 from hlo_widgets.widgets.verdicts import DecisionFilter, Verdicts, short_places
 from hlo_widgets.widgets.why_words import NO_RECORD, describe_decisions
 from tests.analysis.dumps import decisions_of, dump_folder, module_of
@@ -320,6 +324,20 @@ def test_records_about_plumbing_lead_to_the_arrow_that_hides_it():
     assert all(name.startswith("get-tuple-element") for name in decision.join.consumers)
     explorer._go_to_decision(decision)
     assert tuple(explorer._graph.asked) in told(explorer)
+
+
+def test_of_words_in_one_place_the_first_are_drawn():
+    module = hw.parse_hlo_module(chain(5))
+    log = join_decisions(DecisionLog((refusal("op.1", "op.2"), refusal("op.2", "op.3"))), module)
+    builder = GraphBuilder(module, None, PairVerdicts(module, log))
+    graph = builder.build(ViewState(show_decisions=True))
+    layout = lay_out(graph)
+    drawn = verdicts_of(graph, layout, lambda _: True)
+    assert [bool(one and one["lines"]) for one in drawn] == [False, True, True, False]
+    heap = [replace(line, middle=(50.0, 50.0)) for line in layout.edges]
+    drawn = verdicts_of(graph, replace(layout, edges=heap), lambda _: True)
+    assert [bool(one and one["lines"]) for one in drawn] == [False, True, False, False]
+    assert drawn[2]["kind"] == "blocked"
 
 
 def test_words_never_lie_on_one_another_in_a_view_of_the_most_nodes():
