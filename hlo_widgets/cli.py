@@ -1,4 +1,4 @@
-"""The command `hlo-widgets`: tables, pictures and captures without a notebook."""
+"""The command `hlo-widgets`: tables, pictures, answers and captures without a notebook."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hlo_widgets.errors import HloWidgetsError, TargetUnavailableError
+from hlo_widgets.errors import (
+    DecisionFileError,
+    HloWidgetsError,
+    TargetUnavailableError,
+)
+
+if TYPE_CHECKING:
+    from hlo_widgets.analysis.decisions import DecisionLog
 
 __all__ = ["main"]
 
@@ -50,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_table(commands)
     _add_svg(commands)
+    _add_why(commands)
     _add_targets(commands)
     _add_capture(commands)
     return parser
@@ -91,6 +99,23 @@ def _add_svg(commands: Any) -> None:
         "--color-by", choices=("kind", "cycles", "memory"), default="kind", help="default: kind"
     )
     svg.set_defaults(run=_run_svg)
+
+
+def _add_why(commands: Any) -> None:
+    why = commands.add_parser(
+        "why",
+        help="say why two ops are not one kernel",
+        description="Count what a compiler wrote down about fusion and what its passes did to "
+        "fusions; or, with two ops, say why they are not one kernel.",
+    )
+    why.add_argument(
+        "file", type=Path, help="a dump folder, a file of records, or HLO for what it alone tells"
+    )
+    why.add_argument("ops", nargs="*", metavar="OP", help="names of two ops, or none")
+    why.add_argument(
+        "--module", type=Path, metavar="FILE", help="the HLO that a single file of records is about"
+    )
+    why.set_defaults(run=_run_why, fail=why.error)
 
 
 def _add_targets(commands: Any) -> None:
@@ -179,6 +204,41 @@ def _run_svg(options: argparse.Namespace) -> None:
         print(svg)
     else:
         options.out.write_text(svg, encoding="utf-8")
+
+
+def _run_why(options: argparse.Namespace) -> None:
+    from hlo_widgets.analysis.decisions import read_decisions
+    from hlo_widgets.api import why_not_fused
+
+    if not options.ops:
+        print("\n".join(_log_lines(read_decisions(options.file))))
+        return
+    if len(options.ops) != 2:
+        options.fail(f"name two ops, or none, not {len(options.ops)}")
+    try:
+        log = read_decisions(options.file)
+    except DecisionFileError:
+        if options.module is not None:
+            raise
+        log = None  # it may be HLO, and the answer says that there is no record
+    print(why_not_fused(options.module or options.file, *options.ops, log))
+
+
+def _log_lines(log: DecisionLog) -> Iterator[str]:
+    yield f"{len(log)} records: {_counted(log.by_verdict)}"
+    yield f"in the final module: {_counted(log.by_exactness)}"
+    for reason, count in log.by_reason.items():
+        yield f"{count:6} refused: {reason}"
+    for record in log.passes:
+        if record.changes:
+            yield f"pass {record.number}, {record.name}: {record.changes}"
+    for words, count in log.unread.items():
+        yield f"{count:6} not understood: {words}"
+    yield from log.notes
+
+
+def _counted(counts: Mapping[Any, int]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "none"
 
 
 def _run_targets(_: argparse.Namespace) -> None:

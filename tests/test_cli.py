@@ -11,10 +11,11 @@ import pytest
 
 from hlo_widgets import captures
 from hlo_widgets.cli import main
+from tests.analysis.dumps import dump_folder, file_of
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 SOFTMAX = str(CAPTURES / "row_softmax.v6e.hlo.txt")
-COMMANDS = ["table", "svg", "targets", "capture"]
+COMMANDS = ["table", "svg", "why", "targets", "capture"]
 
 
 def test_the_command_is_installed_and_says_what_it_can_do():
@@ -32,7 +33,8 @@ def test_each_command_explains_itself(command, capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["nonsense"], ["table"], ["svg", SOFTMAX, "--color-by", "taste"]]
+    "arguments",
+    [[], ["nonsense"], ["table"], ["svg", SOFTMAX, "--color-by", "taste"], ["why", SOFTMAX, "x"]],
 )
 def test_wrong_arguments_are_status_2_and_no_traceback(arguments, capsys):
     with pytest.raises(SystemExit) as stop:
@@ -165,3 +167,31 @@ def test_a_reader_that_stops_reading_is_no_error():
     with process:
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+def test_records_are_counted_with_the_passes_that_made_fusions(capsys):
+    assert main(["why", str(dump_folder("mlp.h100"))]) == 0
+    out = capsys.readouterr().out
+    assert "107 ranked, 30 fused, 21 ineligible" in out
+    assert "in the final module: 160 exact\n" in out
+    assert "    13 refused: the producer is not fusible\n" in out
+    assert "fusion: priority-fusion: " in out
+
+
+def test_two_ops_are_explained_by_a_folder_a_file_with_its_module_or_the_hlo_alone(capsys):
+    folder = str(dump_folder("row_softmax.v6e"))
+    assert main(["why", folder, "reduce_max.7", "fusion.1"]) == 0
+    assert "reduce_max.7 and fusion.1: structural." in capsys.readouterr().out
+    log = str(file_of("mlp.v6e", ".log"))
+    module = str(file_of("mlp.v6e", "after_codegen.txt"))
+    assert main(["why", log, "fusion.8", "fusion.10", "--module", module]) == 0
+    assert "Should not fuse with elementwise" in capsys.readouterr().out
+    assert main(["why", SOFTMAX, "x", "fusion.1"]) == 0
+    assert "blocked. Between them stands copy-start/copy-done" in capsys.readouterr().out
+
+
+def test_a_file_without_records_has_nothing_to_count(capsys):
+    assert main(["why", SOFTMAX]) == 1
+    assert "cannot read fusion decisions" in capsys.readouterr().err
+    assert main(["why", SOFTMAX, "x", "fusion.1", "--module", SOFTMAX]) == 1
+    assert "cannot read fusion decisions" in capsys.readouterr().err
