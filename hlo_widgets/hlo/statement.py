@@ -23,8 +23,8 @@ _FLAT = r"[^()\n]*+"
 _ONE = rf"{_FLAT}(?:\({_FLAT}\){_FLAT})*+"
 _TWO = rf"{_FLAT}(?:\({_ONE}\){_FLAT})*+"
 _THREE = rf"{_FLAT}(?:\({_TWO}\){_FLAT})*+"
-# A damaged one is everything up to the space, so that it alone is lost; an opcode that stands without
-# a space is none of it.
+# A damaged one is everything up to the space, so that it alone is lost; but an opcode without a
+# space before it is none of it.
 _ARRAY = (
     r"[a-z][a-z0-9]*+\[(?:[0-9,<=?]*+\](?:\{[0-9A-Za-z,:()*#]*+\})?+(?= )"
     r"|(?!\S*?[\]}][a-z][a-z0-9-]*+\()\S*+)"
