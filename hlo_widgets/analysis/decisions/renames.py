@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 
+from hlo_widgets.analysis.decisions.merges import content_of, find_merged
 from hlo_widgets.hlo import HloInstruction, HloModule
 
 __all__ = ["OpOrigin", "PassStep", "compare_passes", "origins_of"]
@@ -74,16 +74,8 @@ def compare_passes(
     likely = _by_order(gone, made)
     for old_name, new_name in likely.items():
         del gone[old_name], made[new_name]
-    added = {
-        n: _content(i) - (_content(old[n]) if n in old else Counter())
-        for n, i in new.items()
-        if i.opcode == "fusion"
-    }
-    merged, perhaps = _merged(gone, added, new, renames | likely)
-    # Where a neighbour went tells where an op went that others look like.
-    more, perhaps = _merged(gone, added, new, renames | likely | merged)
-    merged = more | merged
-    likely |= {n: home for n, home in perhaps.items() if n not in merged}
+    merged, perhaps = find_merged(gone, old, new, renames | likely)
+    likely |= perhaps
     return PassStep(number, name, renames, merged, likely, tuple(made), tuple(gone))
 
 
@@ -163,7 +155,7 @@ def _by_signature(
 
 def _signature(op: HloInstruction) -> _Signature:
     shape = op.shape.to_string(with_layout=False)
-    content = (op.attributes.get("index"), *sorted(_content(op).items()))
+    content = (op.attributes.get("index"), *sorted(content_of(op).items()))
     return (op.opcode, shape, op.metadata.op_name, content)
 
 
@@ -181,94 +173,3 @@ def _by_order(
         if len(names) == len(new.get(signature, ())):
             pairs |= dict(zip(names, new[signature], strict=True))
     return pairs
-
-
-_Content = Counter[tuple[str, str, str]]
-
-
-def _merged(
-    gone: Mapping[str, HloInstruction],
-    added: Mapping[str, _Content],
-    new: Mapping[str, HloInstruction],
-    renames: Mapping[str, str],
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Find, for ops that are gone, the one fusion to which all that they computed was added.
-
-    Where layers of a network are alike several fusions hold the same: then the one that reads what
-    the op read, and is read by who read the op.
-
-    Returns:
-        Those that nothing else gone could be mistaken for, and those that are several alike.
-    """
-    contents = {name: _content(op) for name, op in gone.items()}
-    homes: dict[str, str] = {}
-    for name, content in contents.items():
-        holding = [host for host, inside in added.items() if content and content <= inside]
-        for copies in (False, True):
-            if len(holding) > 1:
-                place = partial(_fits, gone[name], new=new, renames=renames, copies=copies)
-                fitting = [host for host in holding if place(new[host])]
-                holding = fitting or holding
-        if len(holding) == 1:
-            homes[name] = holding[0]
-    # Of several alike, each must have a home of its own.
-    certain = {
-        name: home
-        for name, home in homes.items()
-        if all(
-            homes.get(n, home) != home
-            for n, other in contents.items()
-            if n != name and other == contents[name]
-        )
-    }
-    return certain, {name: home for name, home in homes.items() if name not in certain}
-
-
-def _fits(
-    op: HloInstruction,
-    host: HloInstruction,
-    new: Mapping[str, HloInstruction],
-    renames: Mapping[str, str],
-    *,
-    copies: bool,
-) -> bool:
-    """Return whether a fusion stands between the same ops as one that is gone did.
-
-    Args:
-        op: The one that is gone.
-        host: The fusion.
-        new: What stands now.
-        renames: Where older names lead.
-        copies: Whether the fusion may hold a copy of what the op read.
-    """
-    read = {renames.get(o.name, o.name) for o in op.operands}
-    inputs = {o.name for o in host.operands}
-    for name in read & set(new) - inputs - {host.name}:
-        # What is cheap may be copied into each of its readers.
-        if not (copies and _content(new[name]) <= _content(host)):
-            return False
-    readers = {renames.get(u.name, u.name) for u in op.users}
-    return all(name == host.name or host.name in _reads(new[name]) for name in readers & set(new))
-
-
-def _reads(op: HloInstruction) -> set[str]:
-    """Return what an op reads, by name, also as a part of a tuple."""
-    names: set[str] = set()
-    waiting = list(op.operands)
-    while waiting:
-        operand = waiting.pop()
-        names.add(operand.name)
-        if operand.opcode in ("get-tuple-element", "bitcast"):
-            waiting.extend(operand.operands)
-    return names
-
-
-def _content(op: HloInstruction) -> _Content:
-    """Count what an op computes: of a fusion its body, without what only reads or regroups."""
-    inside = op.called_computations[0].instructions if op.opcode == "fusion" else (op,)
-    plain = ("parameter", "constant", "tuple", "get-tuple-element", "bitcast", "copy", "convert")
-    return Counter(
-        (i.opcode, i.metadata.op_name or "", i.shape.to_string(with_layout=False))
-        for i in inside
-        if i.opcode not in plain
-    )
