@@ -238,6 +238,18 @@ class View {
     const all = spans(found);
     const [across, down] = all.every(({ fits }) => fits) ? all : spans(found.slice(-1));
     if (across.by || down.by) camera.move(camera.x + across.by, camera.y + down.by);
+    this.#clearOfMap(found.at(-1));
+  }
+
+  /** Move the picture up, where it lies there, so that an item does not lie below the map. */
+  #clearOfMap(item) {
+    const map = this.overview.canvas;
+    const { camera } = this;
+    const right = (item.x + item.width) * camera.scale + camera.x;
+    const bottom = (item.y + item.height) * camera.scale + camera.y;
+    const over = bottom - (camera.size().height - map.offsetHeight - REVEAL_MARGIN_PX);
+    const beside = right < camera.size().width - map.offsetWidth - REVEAL_MARGIN_PX / 2;
+    if (map.offsetWidth && !beside && over > 0) camera.move(camera.x, camera.y - over);
   }
 
   bringIntoView(item) {
