@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 __all__ = ["CompilationResult"]
 
+_CPU_RECORDS = (
+    "a CPU compiler writes captions of its fusion pictures and the modules around its passes: "
+    "no costs, no priorities, no queue"
+)
+
 
 @dataclass(frozen=True)
 class CompilationResult:
@@ -64,4 +69,5 @@ class CompilationResult:
 
         if not self.records:
             return DecisionLog()
-        return read_records(unpack_records(self.records), self.module)
+        notes = (_CPU_RECORDS,) if self.target == "cpu" else ()
+        return read_records(unpack_records(self.records), self.module, notes)

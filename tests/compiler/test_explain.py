@@ -51,6 +51,9 @@ def test_a_cpu_compiler_writes_a_picture_of_its_fusions():
     log = compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True).decisions
     assert {source.kind for source in log.sources} == {"fusion visualisation page"}
     assert log.by_verdict[Verdict.FUSED] > 0
+    assert all(d.priority is None and d.unfused_cost is None for d in log.decisions)
+    assert "no costs, no priorities, no queue" in log.notes[0]
+    assert any(record.changes.made for record in log.passes)
 
 
 @pytest.mark.parametrize(
