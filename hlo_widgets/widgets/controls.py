@@ -101,6 +101,7 @@ class Controls:
         """Show why there is no other picture, and that the one there is of something else."""
         was_called_off = isinstance(error, CompileCancelledError | KeyboardInterrupt)
         text = f"called off: {variant.target} was not compiled"
+        self._mark_stale(True)
         report = error.memory_report if isinstance(error, CompileError) else None
         ops = () if report is None else asking_ops(report, self._shown.result.module)
         self._asking = [op.name for op in ops]
@@ -211,6 +212,7 @@ class Controls:
 
     def _tell_shown(self, entry: Entry) -> None:
         words = outcome_words(entry, self.history.before(entry))
-        self.view.status = plain({"state": "ready", "text": words, "is_stale": False})
         self.view.history = plain({"rows": self.history.rows(), "shown": entry.number})
         self._mark_stale(False)
+        # Last: whoever waits for it finds everything as it should be.
+        self.view.status = plain({"state": "ready", "text": words, "is_stale": False})

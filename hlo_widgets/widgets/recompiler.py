@@ -91,11 +91,13 @@ class Recompiler:
             self._asked_at = now
             number = self._take_over()
             run = self._loop.context.run
-            self._timer = threading.Timer(delay, run, args=(self._run, number, variant))
-            self._timer.daemon = True
-            self._timer.name = "hlo_widgets compile"
-            self._timer.start()
+            timer = threading.Timer(delay, run, args=(self._run, number, variant))
+            timer.daemon = True
+            timer.name = "hlo_widgets compile"
+            self._timer = timer
+        # Before the thread can tell of its first phase.
         self._listener.on_phase(variant, None)
+        timer.start()
 
     def wait_for(self, variant: Variant) -> None:
         """Compile a variant in this thread, in the place of every one before it.

@@ -170,6 +170,9 @@ def test_the_history_forgets_the_oldest_and_has_each_variant_once(explorer, monk
     monkeypatch.setattr(history_module, "MOST_CHARACTERS", 1)
     explorer.recompile(hw.spec("f32[12,4]"))
     assert [row["number"] for row in explorer._controls.view.history["rows"]] == [6]
+    explorer._controls.history._entries.clear()
+    tell(explorer, type="show", number=None)
+    assert "f32[12,4]" in explorer.module.text
 
 
 def test_a_compile_is_called_off_and_tried_again(explorer):
