@@ -91,7 +91,7 @@ class History:
         return next((entry for entry in self._entries if entry.number == number), None)
 
     def before(self, entry: Entry) -> Entry | None:
-        """Return the entry before another one; `None` for the first, and for one that is dropped."""
+        """Return the entry before another one; `None` for the first and for one that is gone."""
         index = self._entries.index(entry) if entry in self._entries else 0
         return self._entries[index - 1] if index else None
 
