@@ -1,6 +1,7 @@
 // Which part of the picture is seen: position, scale, and the overview map.
 
 const SCALES = [0.08, 4];
+const EDGE_PX = 12; // between an edge of the picture and the pane's
 const MAP_SIZE = [144, 108]; // as in the style sheet
 
 /** Position and scale of the picture in its pane. */
@@ -43,6 +44,19 @@ class Camera {
     const x = item.x + item.width / 2;
     const y = item.y + Math.min(item.height / 2, height / this.scale / 2 - 20);
     this.move(width / 2 - x * this.scale, height / 2 - y * this.scale);
+  }
+
+  /** Waste no room beside the picture: move only as far as its edges come to the pane's. */
+  fill(picture) {
+    const { width, height } = this.size();
+    const settled = (at, length, room) => {
+      const spare = room - length;
+      return spare > 0 ? spare / 2 : Math.min(Math.max(at, spare - EDGE_PX), EDGE_PX);
+    };
+    this.move(
+      settled(this.x, picture.width * this.scale, width),
+      settled(this.y, picture.height * this.scale, height),
+    );
   }
 
   /** Whether an item lies wholly in the pane. */

@@ -37,7 +37,7 @@ class ControlsView {
   #build() {
     this.kind = element("select", "hw-target");
     this.kind.setAttribute("aria-label", "Target");
-    this.chips = element("input", "hw-entry", { type: "text", size: 6, placeholder: "1 chip", spellcheck: false });
+    this.chips = element("input", "hw-entry", { type: "text", size: 7, placeholder: "1 chip", spellcheck: false });
     this.chips.title = "How many chips, such as 4x4; empty for one";
     this.chips.setAttribute("aria-label", "Chips");
     this.tabs = Object.fromEntries(Object.keys(this.panels).map((name) => [name, this.#tab(name)]));

@@ -208,6 +208,7 @@ class View {
     this.camera.scale = 1;
     const start = this.items.get(this.model.get("selected")) ?? this.items.get(this.picture.start);
     if (start) this.camera.center(start);
+    this.camera.fill(this.picture);
   }
 
   /** Where the top middle of an item is on the screen. */
