@@ -321,14 +321,22 @@ def test_words_of_a_record_are_never_markup(shown):
 @needs_libtpu
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [900, 1400])
-@pytest.mark.parametrize("name", ["row_softmax", "mlp"])
-def test_pictures(explained, name, width, theme):
-    page = explained(name, "v6e")
+def test_pictures_of_both_themes_and_widths(explained, width, theme):
+    page = explained("mlp", "v6e")
     page.notebook.set_theme(theme)
-    page.page.set_viewport_size({"width": width, "height": 1100})
     page.notebook.execute("application:toggle-left-area")
+    page.page.set_viewport_size({"width": width, "height": 1100})
     page.decide()
-    page.graph.locator(".hw-told").last.focus()
+    page.verdict("fusion.8", "fusion.10").focus()
     page.page.keyboard.press("Enter")
-    page.page.locator(".hw-detail[data-why]:not([data-why=''])").wait_for()
-    page.notebook.screenshot(f"decisions-{name}-{width}-{theme}")
+    page.why("blocked")
+    page.tab("Decisions")
+    page.page.locator(".jp-OutputArea table.dataTable:visible tbody tr").first.wait_for()
+    for part in (".jp-OutputArea-output", ".hw-detail", ".hw-decision-bar"):
+        wide = page.page.locator(part).first.evaluate("el => el.scrollWidth - el.clientWidth")
+        assert wide <= 1, part
+    color = page.graph.locator(".hw-words.hw-kind-blocked text").first.evaluate(
+        "el => getComputedStyle(el).fill"
+    )
+    assert color == {"light": "rgb(179, 38, 30)", "dark": "rgb(255, 138, 128)"}[theme]
+    page.notebook.screenshot(f"decisions-mlp-{width}-{theme}")
