@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 
@@ -116,3 +117,17 @@ def test_a_large_program_is_drawn_around_the_kernel_of_the_step():
             assert step.made.name in {node.kernel.name for node in graph.nodes}
         assert set(layout.boxes) == {node.id for node in graph.nodes}
     assert len(seen) > 3
+
+
+def test_rows_that_nothing_stands_in_are_taken_out_and_lines_run_past_boxes():
+    drawn = list(moments("mlp.h100"))
+    first, last = drawn[0][3], drawn[-1][3]
+    assert last.height < first.height / 3
+    for _, _, graph, layout in drawn:
+        for edge, line in zip(graph.edges, layout.edges, strict=True):
+            numbers = [float(number) for number in re.findall(r"-?\d+\.?\d*", line.d)]
+            # Each begins at its tail's box and ends at its head's, wherever these have gone.
+            for node_id, x, y in ((edge.tail, *numbers[:2]), (edge.head, *numbers[-2:])):
+                box = layout.boxes[node_id]
+                assert box.x - 2 <= x <= box.x + box.width + 2
+                assert box.y - 2 <= y <= box.y + box.height + 2

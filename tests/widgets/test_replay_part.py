@@ -206,3 +206,18 @@ def test_a_picture_that_cannot_be_laid_out_is_told_in_its_place_and_tried_again(
     monkeypatch.delenv("HLO_WIDGETS_DOT")
     part.player.show_step(2)
     assert "multiply_multiply_fusion" in lit(part.player)
+
+
+def test_the_queue_tells_who_rose_who_fell_and_who_is_new():
+    log = decisions_of("mlp.h100")
+    replay = replay_decisions(log)
+    rows = {row["producer"]: row for row in describe_moment(replay, 9, log)["queue"]}
+    fell, rose = rows["add.15.0"], rows["square.0.0"]
+    assert (fell["move"], fell["by"], fell["taken"]) == ("down", 4, True)
+    assert fell["words"] == "4 others overtook it; priority was 3.502"
+    assert (rose["move"], rose["words"]) == ("up", "overtook 1 other")
+    before = {row["producer"]: row for row in describe_moment(replay, 2, log)["queue"]}
+    assert before["fusion.4"]["move"] == "new"
+    # The one that is taken is listed although it is not among the first.
+    taken = [row for row in describe_moment(replay, 8, log)["queue"] if row["taken"]]
+    assert [(row["producer"], row["rank"]) for row in taken] == [("mul.16.0", 21)]
