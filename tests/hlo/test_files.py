@@ -110,6 +110,16 @@ def test_streams_one_after_another_are_one_file(tmp_path: Path) -> None:
     assert read_hlo(path).text == TEXT
 
 
+@pytest.mark.parametrize("kind", ["gz", "xz", "bz2", "zst"])
+def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch, kind: str) -> None:
+    compress = {"gz": gzip.compress, "xz": _quick_xz, "bz2": bz2.compress, "zst": _zstd}[kind]
+    path = tmp_path / f"bomb.{kind}"
+    path.write_bytes(compress(bytes(5 * 2**20)))
+    monkeypatch.setattr("hlo_widgets.hlo.compression._MOST_BYTES", 4 * 2**20)
+    with pytest.raises(HloFileError, match="it unpacks to more than"):
+        read_hlo(path)
+
+
 def _zstd(data: bytes) -> bytes:
     for name in ("compression.zstd", "backports.zstd"):
         try:
