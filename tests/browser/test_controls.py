@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.controls_page import ControlsPage
+from tests.browser.notebook_page import SELECT
 from tests.compiler.support import needs_libtpu
 
 SUM = """
@@ -250,3 +251,31 @@ def test_the_controls_are_pictured_and_leave_the_graph_above_the_fold(opened, sc
         controls = softmax.controls.bounding_box()
         assert controls["height"] < 110
         softmax.page.screenshot(path=screenshots / f"controls-{theme}-{width}.png")
+
+
+LOAD = "%load_ext hlo_widgets\nimport hlo_widgets as hw, jax.numpy as jnp, time"
+CELL = """%%hlo_fusion --target cpu --name explorer
+def slow(x):
+    time.sleep(3)
+    return jnp.tanh(x)
+slow(hw.spec("f32[8]"))
+"""
+
+
+def test_the_magic_shows_how_far_it_is_and_a_second_run_closes_what_the_first_one_showed(
+    open_notebook,
+):
+    notebook = open_notebook([LOAD, CELL])
+    notebook.run_cell(0)
+    notebook.page.evaluate(SELECT, 1)
+    running = "() => { window.jupyterapp.commands.execute('notebook:run-cell'); }"
+    notebook.page.evaluate(running)
+    line = notebook.output(1).get_by_text("tracing for cpu… 1.", exact=False)
+    line.wait_for()
+    explorer = ControlsPage(notebook)
+    assert notebook.output(1).get_by_text("for cpu…", exact=False).count() == 0
+    explorer.python("first = explorer")
+    notebook.run_cell(1)
+    assert explorer.python("first.comm is None, explorer.comm is None") == "(True, False)"
+    explorer.write("x", "f32[16]")
+    explorer.wait_box("f32[16]")
