@@ -144,7 +144,8 @@ class ReplayPictures:
             node_id = moment.anchor(kernel).name
             node = self._node(kernel, node_id, lit=kernel.name in opened)
             parts = [part for part in opened.get(kernel.name, ()) if part.gives]
-            stood = [(moment.anchor(part).name, part) for part in parts]
+            # A damaged record can fuse across computations: only what is here is drawn.
+            stood = [(moment.anchor(p).name, p) for p in parts if moment.anchor(p) in inside]
             # What the kernel grew from comes last: the others were joined to it.
             stood = sorted(stood, key=lambda one: one[0] == node_id) or [(node_id, kernel)]
             if stood[-1][1].name != kernel.name:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 
@@ -131,3 +132,21 @@ def test_rows_that_nothing_stands_in_are_taken_out_and_lines_run_past_boxes():
                 box = layout.boxes[node_id]
                 assert box.x - 2 <= x <= box.x + box.width + 2
                 assert box.y - 2 <= y <= box.y + box.height + 2
+
+
+def test_a_damaged_record_that_fuses_across_computations_is_drawn_where_it_is():
+    log = decisions_of("branch_between.v6e")
+    sources = []
+    for source in log.sources:
+        swapped = [
+            dataclasses.replace(d, producer=other.producer)
+            for d, other in zip(source.decisions, log.decisions[::-1], strict=False)
+        ]
+        sources.append(dataclasses.replace(source, decisions=tuple(swapped)))
+    damaged = replay_decisions(dataclasses.replace(log, sources=tuple(sources)))
+    pictures = ReplayPictures(damaged, damaged.module)
+    assert damaged.steps
+    for number in range(len(damaged.steps) + 1):
+        region = pictures.region(number)
+        base, graph = pictures.base(region), pictures.build(number)
+        assert {node.id for node in graph.nodes} <= {node.id for node in base.nodes}
