@@ -136,16 +136,14 @@ def test_rows_that_nothing_stands_in_are_taken_out_and_lines_run_past_boxes():
 
 def test_a_damaged_record_that_fuses_across_computations_is_drawn_where_it_is():
     log = decisions_of("branch_between.v6e")
-    sources = []
-    for source in log.sources:
-        swapped = [
-            dataclasses.replace(d, producer=other.producer)
-            for d, other in zip(source.decisions, log.decisions[::-1], strict=False)
-        ]
-        sources.append(dataclasses.replace(source, decisions=tuple(swapped)))
-    damaged = replay_decisions(dataclasses.replace(log, sources=tuple(sources)))
+    *_, one, other = log.sources  # a file for each of the two branches
+    first, *rest = (d for d in one.decisions if d.fusion_name)
+    elsewhere = next(d for d in other.decisions if d.fusion_name)
+    crossed = dataclasses.replace(first, producer=elsewhere.producer)
+    source = dataclasses.replace(one, decisions=(crossed, *rest))
+    damaged = replay_decisions(dataclasses.replace(log, sources=(source,)))
+    assert damaged.steps[0].producer.computation is not damaged.steps[0].consumer.computation
     pictures = ReplayPictures(damaged, damaged.module)
-    assert damaged.steps
     for number in range(len(damaged.steps) + 1):
         region = pictures.region(number)
         base, graph = pictures.base(region), pictures.build(number)
