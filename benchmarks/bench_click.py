@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from hlo_widgets.drawing import lay_out
 from hlo_widgets.graph import GraphBuilder, ViewState
 from hlo_widgets.hlo import parse_hlo_module
-from hlo_widgets.widgets.picture import picture_of
+from hlo_widgets.widgets.picture.picture import picture_of
 from tests.browser.chromium import ARGUMENTS, find_chromium
 from tests.browser.jupyter_server import JupyterServer, start_jupyter_server
 from tests.browser.notebook_page import open_notebook_page, write_notebook

@@ -29,7 +29,7 @@ from hlo_widgets.errors import (
 if TYPE_CHECKING:
     from hlo_widgets import captures
     from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision, read_decisions
-    from hlo_widgets.analysis.decisions.replay import replay_decisions
+    from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
     from hlo_widgets.analysis.why import Explanation
     from hlo_widgets.api import cost_table, explore, render_svg, to_dot, why_not_fused
     from hlo_widgets.arguments import spec

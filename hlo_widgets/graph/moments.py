@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
-from hlo_widgets.analysis.decisions.grouping import Kernel
+from hlo_widgets.analysis.decisions.replay.grouping import Kernel
 from hlo_widgets.hlo import HloComputation, HloInstruction
 
 __all__ = ["Moment"]

@@ -1,7 +1,7 @@
 """One moment of a replay as a picture: kernels formed so far, and what was fused just now.
 
 Each box keeps one place in all moments: a kernel stands where the op stands whose value it gives.
-So one layout of the ops before fusion serves for all moments (see `widgets.replay_layout`).
+So one layout of the ops before fusion serves for all moments (see `widgets.replay.layout`).
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from hlo_widgets.analysis.decisions.grouping import Kernel
-from hlo_widgets.analysis.decisions.replay import Replay
-from hlo_widgets.analysis.decisions.replay_walk import ReplayStep
+from hlo_widgets.analysis.decisions.replay.grouping import Kernel
+from hlo_widgets.analysis.decisions.replay.replay import Replay
+from hlo_widgets.analysis.decisions.replay.walk import ReplayStep
 from hlo_widgets.graph.folding import is_scalar_constant
 from hlo_widgets.graph.labels import LONGEST_NAME, Labels
 from hlo_widgets.graph.model import Edge, Graph, LegendEntry, Node

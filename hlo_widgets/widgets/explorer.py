@@ -21,26 +21,26 @@ from hlo_widgets.graph.paths import without_copy
 from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
 from hlo_widgets.graph.words import counted
 from hlo_widgets.hlo import HloInstruction, HloModule
-from hlo_widgets.widgets.asking import Asking
-from hlo_widgets.widgets.cost_part import CostPart
-from hlo_widgets.widgets.decisions_part import DecisionsPart
-from hlo_widgets.widgets.describe import describe_instruction
-from hlo_widgets.widgets.detail_view import DetailView
-from hlo_widgets.widgets.graph_view import GraphView
-from hlo_widgets.widgets.navigator import Navigator
+from hlo_widgets.widgets.controls.recompiler import Compiled
+from hlo_widgets.widgets.controls.recompiling import Recompiling
+from hlo_widgets.widgets.cost.part import CostPart
+from hlo_widgets.widgets.decisions.part import DecisionsPart
+from hlo_widgets.widgets.decisions.passes_part import PassesPart
+from hlo_widgets.widgets.decisions.verdicts import DecisionFilter
+from hlo_widgets.widgets.details.asking import Asking
+from hlo_widgets.widgets.details.describe import describe_instruction
+from hlo_widgets.widgets.details.summary import summary_lines
+from hlo_widgets.widgets.details.view import DetailView
 from hlo_widgets.widgets.part import Tabs
-from hlo_widgets.widgets.passes_part import PassesPart
-from hlo_widgets.widgets.picture import picture_of
+from hlo_widgets.widgets.picture.graph_view import GraphView
+from hlo_widgets.widgets.picture.navigator import Navigator
+from hlo_widgets.widgets.picture.picture import picture_of
+from hlo_widgets.widgets.picture.search import matching
 from hlo_widgets.widgets.plain import plain, plain_text
-from hlo_widgets.widgets.recompiler import Compiled
-from hlo_widgets.widgets.recompiling import Recompiling
-from hlo_widgets.widgets.replay_part import ReplayPart
-from hlo_widgets.widgets.search import matching
+from hlo_widgets.widgets.replay.part import ReplayPart
 from hlo_widgets.widgets.shown import Shown
 from hlo_widgets.widgets.static import static_html
-from hlo_widgets.widgets.summary import summary_lines
-from hlo_widgets.widgets.text_part import TextPart
-from hlo_widgets.widgets.verdicts import DecisionFilter
+from hlo_widgets.widgets.text.part import TextPart
 
 __all__ = ["Explorer"]
 

@@ -14,7 +14,7 @@ from hlo_widgets.compiler import CompilationResult
 from hlo_widgets.errors import DecisionFileError
 from hlo_widgets.hlo import HloModule
 from hlo_widgets.tables import cost_table
-from hlo_widgets.widgets.verdicts import Verdicts, joined_with
+from hlo_widgets.widgets.decisions.verdicts import Verdicts, joined_with
 
 __all__ = ["Shown"]
 

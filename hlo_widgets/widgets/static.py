@@ -11,7 +11,7 @@ import pandas as pd
 from hlo_widgets.drawing import render_dot
 from hlo_widgets.errors import DrawingError
 from hlo_widgets.graph import Graph, graph_to_dot
-from hlo_widgets.widgets.cost_view import EMPTY_CELL, NOT_KNOWN, NUMBERS, readable_table, shown_rows
+from hlo_widgets.widgets.cost.view import EMPTY_CELL, NOT_KNOWN, NUMBERS, readable_table, shown_rows
 
 __all__ = ["static_html"]
 

@@ -7,9 +7,9 @@ import dataclasses
 import pytest
 
 from hlo_widgets.analysis.decisions import DecisionLog, DecisionSource, FusionDecision, Verdict
-from hlo_widgets.analysis.decisions.grouping import Grouping, kernel_instructions
 from hlo_widgets.analysis.decisions.queue import QueueHistory
-from hlo_widgets.analysis.decisions.replay import replay_decisions
+from hlo_widgets.analysis.decisions.replay.grouping import Grouping, kernel_instructions
+from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
 from hlo_widgets.hlo import parse_hlo_module
 from tests.analysis.dumps import DATA, decisions_of, dump_folder, module_of
 
@@ -283,8 +283,8 @@ def test_one_file_alone_is_replayed_on_the_module_that_it_carries():
 
 
 def test_what_nothing_reads_is_taken_out_by_the_pass_that_does_so():
-    from hlo_widgets.analysis.decisions.contents import Contents
-    from hlo_widgets.analysis.decisions.later_passes import follow_pass
+    from hlo_widgets.analysis.decisions.replay.contents import Contents
+    from hlo_widgets.analysis.decisions.replay.later_passes import follow_pass
 
     dead = SMALL.replace("ROOT d = f32[8] add(b, c)", "ROOT d = f32[8] add(a, a)")
     grouping = Grouping.of_module(parse_hlo_module(dead))

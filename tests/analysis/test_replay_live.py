@@ -7,8 +7,8 @@ import importlib.util
 import pytest
 
 import hlo_widgets as hw
-from hlo_widgets.analysis.decisions.grouping import kernel_instructions
-from hlo_widgets.analysis.decisions.replay import replay_decisions
+from hlo_widgets.analysis.decisions.replay.grouping import kernel_instructions
+from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
 from tests.analysis.decision_programs import programs
 
 PACKAGES = {"v6e": "libtpu", "tpu7x": "libtpu", "h100": "jax_cuda12_plugin"}

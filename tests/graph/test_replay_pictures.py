@@ -8,10 +8,10 @@ import re
 
 import pytest
 
-from hlo_widgets.analysis.decisions.replay import replay_decisions
+from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
 from hlo_widgets.drawing import lay_out
 from hlo_widgets.graph.replay import ReplayPictures
-from hlo_widgets.widgets.replay_layout import moment_layout
+from hlo_widgets.widgets.replay.layout import moment_layout
 from tests.analysis.dumps import DATA, decisions_of
 
 # Each third one: TPU and GPU, loops and branches are among them.

@@ -19,7 +19,7 @@ from hlo_widgets.errors import (
     SpecError,
     UnknownTargetError,
 )
-from hlo_widgets.widgets import history as history_module
+from hlo_widgets.widgets.controls import history as history_module
 from tests.compiler.support import wait_until
 
 

@@ -22,12 +22,12 @@ from hlo_widgets.drawing import lay_out
 from hlo_widgets.errors import DecisionFileError, HloLookupError
 from hlo_widgets.graph import GraphBuilder, ViewState
 from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
-from hlo_widgets.widgets.decision_bar import filter_of, headline, log_notes, summary_of
-from hlo_widgets.widgets.decision_table import MOST_RECORDS, decision_frame
-from hlo_widgets.widgets.pass_list import describe_passes, final_names
-from hlo_widgets.widgets.verdict_picture import verdicts_of
-from hlo_widgets.widgets.verdicts import DecisionFilter, Verdicts, short_places
-from hlo_widgets.widgets.why_words import NO_RECORD, describe_decisions
+from hlo_widgets.widgets.decisions.bar import filter_of, headline, log_notes, summary_of
+from hlo_widgets.widgets.decisions.pass_list import describe_passes, final_names
+from hlo_widgets.widgets.decisions.table import MOST_RECORDS, decision_frame
+from hlo_widgets.widgets.decisions.verdicts import DecisionFilter, Verdicts, short_places
+from hlo_widgets.widgets.details.why_words import NO_RECORD, describe_decisions
+from hlo_widgets.widgets.picture.verdict_picture import verdicts_of
 from tests.analysis.dumps import decisions_of, dump_folder, module_of
 from tests.graph.modules import chain
 

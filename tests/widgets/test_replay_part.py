@@ -10,9 +10,9 @@ import pytest
 
 import hlo_widgets as hw
 from hlo_widgets.analysis.decisions import DecisionLog, DecisionSource, FusionDecision, Verdict
-from hlo_widgets.analysis.decisions.replay import replay_decisions
-from hlo_widgets.widgets.replay_part import ReplayPart
-from hlo_widgets.widgets.replay_words import describe_moment
+from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
+from hlo_widgets.widgets.replay.part import ReplayPart
+from hlo_widgets.widgets.replay.words import describe_moment
 from hlo_widgets.widgets.shown import Shown
 from tests.analysis.dumps import decisions_of, module_of
 

@@ -9,8 +9,8 @@ import pytest
 
 import hlo_widgets as hw
 from hlo_widgets.hlo import parse_hlo_module
-from hlo_widgets.widgets.text_lines import LONGEST_SHOWN, TextLines
-from hlo_widgets.widgets.text_part import MOST_LINES, TextPart
+from hlo_widgets.widgets.text.lines import LONGEST_SHOWN, TextLines
+from hlo_widgets.widgets.text.part import MOST_LINES, TextPart
 
 WRAPPED = """HloModule wrapped
 

@@ -9,15 +9,15 @@ from typing import Any
 from hlo_widgets.analysis import asking_ops
 from hlo_widgets.compiler import Phase, list_flags
 from hlo_widgets.errors import CompileCancelledError, CompileError, HloWidgetsError
-from hlo_widgets.widgets.control_facts import outcome_words, target_facts, variant_facts
-from hlo_widgets.widgets.controls_view import ControlsView
-from hlo_widgets.widgets.failure import failure_words
-from hlo_widgets.widgets.history import Entry, History
-from hlo_widgets.widgets.kernel_loop import KernelLoop
+from hlo_widgets.widgets.controls.facts import outcome_words, target_facts, variant_facts
+from hlo_widgets.widgets.controls.failure import failure_words
+from hlo_widgets.widgets.controls.history import Entry, History
+from hlo_widgets.widgets.controls.kernel_loop import KernelLoop
+from hlo_widgets.widgets.controls.recompiler import Compiled, Recompiler
+from hlo_widgets.widgets.controls.variant import Variant
+from hlo_widgets.widgets.controls.view import ControlsView
 from hlo_widgets.widgets.plain import plain
-from hlo_widgets.widgets.recompiler import Compiled, Recompiler
 from hlo_widgets.widgets.shown import Shown
-from hlo_widgets.widgets.variant import Variant
 
 __all__ = ["Controls"]
 

@@ -10,12 +10,12 @@ import traitlets
 
 from hlo_widgets.errors import HloLookupError
 from hlo_widgets.hlo import HloInstruction, HloModule
+from hlo_widgets.widgets.decisions.pass_list import describe_passes
+from hlo_widgets.widgets.details.why_words import NO_RECORD
 from hlo_widgets.widgets.front_end import module_text, style_text
 from hlo_widgets.widgets.part import Go
-from hlo_widgets.widgets.pass_list import describe_passes
 from hlo_widgets.widgets.plain import plain
 from hlo_widgets.widgets.shown import Shown
-from hlo_widgets.widgets.why_words import NO_RECORD
 
 __all__ = ["PassesPart"]
 

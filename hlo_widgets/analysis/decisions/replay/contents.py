@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from hlo_widgets.analysis.decisions.grouping import Kernel, kernel_instructions
+from hlo_widgets.analysis.decisions.replay.grouping import Kernel, kernel_instructions
 from hlo_widgets.hlo import HloInstruction, HloModule, Shape
 
 __all__ = ["Contents", "OpCounts", "PassCheck", "check_kernels"]

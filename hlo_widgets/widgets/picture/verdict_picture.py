@@ -12,7 +12,7 @@ from hlo_widgets.graph import Graph, ViewState
 from hlo_widgets.graph.dot import words_with_room
 from hlo_widgets.graph.verdict_style import VERDICT_STYLES
 from hlo_widgets.graph.words import counted
-from hlo_widgets.widgets.why_words import NO_RECORD
+from hlo_widgets.widgets.details.why_words import NO_RECORD
 
 __all__ = ["Shows", "verdict_kinds", "verdict_note", "verdicts_of"]
 

@@ -9,7 +9,7 @@ from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision
 from hlo_widgets.analysis.decisions.queue import QueuePlace
 from hlo_widgets.analysis.why import Evidence, Explanation
 from hlo_widgets.graph.words import counted
-from hlo_widgets.widgets.verdicts import joined_words, reason_of, told_first
+from hlo_widgets.widgets.decisions.verdicts import joined_words, reason_of, told_first
 
 __all__ = ["NO_RECORD", "Link", "describe_decisions", "describe_explanation", "price_words"]
 

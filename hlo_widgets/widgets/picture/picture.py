@@ -9,7 +9,12 @@ from hlo_widgets.graph import Cluster, Graph, Node, ViewState
 from hlo_widgets.graph.dot import colors_of
 from hlo_widgets.graph.style import SCALE_COLORS, STYLES
 from hlo_widgets.graph.words import counted
-from hlo_widgets.widgets.verdict_picture import Shows, verdict_kinds, verdict_note, verdicts_of
+from hlo_widgets.widgets.picture.verdict_picture import (
+    Shows,
+    verdict_kinds,
+    verdict_note,
+    verdicts_of,
+)
 
 __all__ = ["picture_of"]
 

@@ -8,21 +8,21 @@ from typing import Any
 import ipywidgets
 
 from hlo_widgets.analysis.decisions import DecisionLog
-from hlo_widgets.analysis.decisions.grouping import Kernel
-from hlo_widgets.analysis.decisions.replay import Replay
+from hlo_widgets.analysis.decisions.replay.grouping import Kernel
+from hlo_widgets.analysis.decisions.replay.replay import Replay
 from hlo_widgets.errors import DrawingError
 from hlo_widgets.graph import Graph, ViewState
 from hlo_widgets.graph.labels import LONGEST_NAME
 from hlo_widgets.graph.replay import KernelNode, ReplayPictures
 from hlo_widgets.graph.words import counted, one_line
 from hlo_widgets.hlo import HloModule
-from hlo_widgets.widgets.graph_view import GraphView
-from hlo_widgets.widgets.picture import picture_of
+from hlo_widgets.widgets.picture.graph_view import GraphView
+from hlo_widgets.widgets.picture.picture import picture_of
 from hlo_widgets.widgets.plain import plain, plain_text
-from hlo_widgets.widgets.replay_ahead import BaseLayouts
-from hlo_widgets.widgets.replay_layout import moment_layout
-from hlo_widgets.widgets.replay_view import ReplayView
-from hlo_widgets.widgets.replay_words import describe_moment, describe_steps
+from hlo_widgets.widgets.replay.ahead import BaseLayouts
+from hlo_widgets.widgets.replay.layout import moment_layout
+from hlo_widgets.widgets.replay.view import ReplayView
+from hlo_widgets.widgets.replay.words import describe_moment, describe_steps
 
 __all__ = ["ReplayPlayer"]
 

@@ -10,8 +10,8 @@ from itables.javascript import JavascriptFunction
 from itables.widget import ITable
 
 from hlo_widgets.analysis.decisions import FusionDecision
+from hlo_widgets.widgets.decisions.verdicts import joined_words, reason_of, short_places
 from hlo_widgets.widgets.plain import plain_text
-from hlo_widgets.widgets.verdicts import joined_words, reason_of, short_places
 
 __all__ = ["MOST_RECORDS", "decision_frame", "decision_options", "decision_view"]
 

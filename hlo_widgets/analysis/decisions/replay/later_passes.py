@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from hlo_widgets.analysis.decisions.contents import Contents, OpCounts
-from hlo_widgets.analysis.decisions.grouping import Grouping, Kernel, kernel_instructions
+from hlo_widgets.analysis.decisions.replay.contents import Contents, OpCounts
+from hlo_widgets.analysis.decisions.replay.grouping import Grouping, Kernel, kernel_instructions
 from hlo_widgets.hlo import HloInstruction, HloModule
 from hlo_widgets.hlo import opcode as opcodes
 

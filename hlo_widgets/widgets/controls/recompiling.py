@@ -9,8 +9,8 @@ import ipywidgets
 import traitlets
 
 from hlo_widgets.errors import NotCompilableError
-from hlo_widgets.widgets.controls import Controls
-from hlo_widgets.widgets.recompiler import Compiled
+from hlo_widgets.widgets.controls.panel import Controls
+from hlo_widgets.widgets.controls.recompiler import Compiled
 from hlo_widgets.widgets.shown import Shown
 
 __all__ = ["Recompiling"]

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 
-from hlo_widgets.analysis.decisions.contents import PassCheck
-from hlo_widgets.analysis.decisions.grouping import Kernel
 from hlo_widgets.analysis.decisions.log import DecisionLog
 from hlo_widgets.analysis.decisions.queue import QueueHistory, QueueMoment
-from hlo_widgets.analysis.decisions.replay_start import ReplayStart, find_start
-from hlo_widgets.analysis.decisions.replay_walk import ReplayStep, Walk
+from hlo_widgets.analysis.decisions.replay.contents import PassCheck
+from hlo_widgets.analysis.decisions.replay.grouping import Kernel
+from hlo_widgets.analysis.decisions.replay.start import ReplayStart, find_start
+from hlo_widgets.analysis.decisions.replay.walk import ReplayStep, Walk
 from hlo_widgets.hlo import HloInstruction, HloModule
 
 __all__ = ["Replay", "ReplayStep", "replay_decisions"]

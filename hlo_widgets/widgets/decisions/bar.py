@@ -11,8 +11,8 @@ import traitlets
 
 from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision, Verdict
 from hlo_widgets.graph.words import counted
+from hlo_widgets.widgets.decisions.verdicts import ANY, PRICES, DecisionFilter, short_places
 from hlo_widgets.widgets.front_end import module_text, style_text
-from hlo_widgets.widgets.verdicts import ANY, PRICES, DecisionFilter, short_places
 
 __all__ = ["DecisionBar", "filter_of", "headline", "log_notes", "summary_of"]
 

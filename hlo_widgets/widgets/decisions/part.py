@@ -9,12 +9,12 @@ import ipywidgets
 
 from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision
 from hlo_widgets.hlo import HloInstruction
-from hlo_widgets.widgets.decision_bar import DecisionBar, filter_of, summary_of, told_of
-from hlo_widgets.widgets.decision_table import MOST_RECORDS, decision_options, decision_view
+from hlo_widgets.widgets.decisions.bar import DecisionBar, filter_of, summary_of, told_of
+from hlo_widgets.widgets.decisions.table import MOST_RECORDS, decision_options, decision_view
+from hlo_widgets.widgets.decisions.verdicts import DecisionFilter
+from hlo_widgets.widgets.details.why_words import NO_RECORD
 from hlo_widgets.widgets.plain import plain
 from hlo_widgets.widgets.shown import Shown
-from hlo_widgets.widgets.verdicts import DecisionFilter
-from hlo_widgets.widgets.why_words import NO_RECORD
 
 __all__ = ["DecisionsPart", "GoToDecision"]
 

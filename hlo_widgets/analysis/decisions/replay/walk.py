@@ -6,12 +6,12 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from hlo_widgets.analysis.decisions.contents import Contents, PassCheck, check_kernels
-from hlo_widgets.analysis.decisions.grouping import Grouping, Kernel, kernel_instructions
-from hlo_widgets.analysis.decisions.later_passes import follow_pass
 from hlo_widgets.analysis.decisions.passes import PassRecord
 from hlo_widgets.analysis.decisions.record import FusionDecision
-from hlo_widgets.analysis.decisions.replay_start import ReplayStart
+from hlo_widgets.analysis.decisions.replay.contents import Contents, PassCheck, check_kernels
+from hlo_widgets.analysis.decisions.replay.grouping import Grouping, Kernel, kernel_instructions
+from hlo_widgets.analysis.decisions.replay.later_passes import follow_pass
+from hlo_widgets.analysis.decisions.replay.start import ReplayStart
 from hlo_widgets.hlo import HloModule
 
 __all__ = ["ReplayStep", "Walk"]

@@ -24,14 +24,14 @@ class ControlsView(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has 
     _css = style_text("controls")
 
     variant = traitlets.Dict().tag(sync=True)
-    """What the user has asked for, as `control_facts.variant_facts` gives it.
+    """What the user has asked for, as `facts.variant_facts` gives it.
 
     - Type: `dict`
     - Default: `{}`, nothing
     """
 
     targets = traitlets.List().tag(sync=True)
-    """What can be chosen, as `control_facts.target_facts` gives it.
+    """What can be chosen, as `facts.target_facts` gives it.
 
     - Type: `list` of `dict`
     - Default: `[]`

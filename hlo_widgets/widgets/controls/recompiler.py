@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from hlo_widgets.compiler import CompilationResult, Phase, call_off, newest, reporting
 from hlo_widgets.errors import CompileCancelledError
-from hlo_widgets.widgets.kernel_loop import KernelLoop
+from hlo_widgets.widgets.controls.kernel_loop import KernelLoop
+from hlo_widgets.widgets.controls.variant import Variant
 from hlo_widgets.widgets.shown import Shown
-from hlo_widgets.widgets.variant import Variant
 
 __all__ = ["Compiled", "Listener", "Recompiler", "compile_variant"]
 

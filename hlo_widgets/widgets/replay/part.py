@@ -5,12 +5,12 @@ from __future__ import annotations
 import ipywidgets
 
 from hlo_widgets.analysis import pair_members
-from hlo_widgets.analysis.decisions.replay import replay_decisions
+from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
 from hlo_widgets.errors import HloLookupError
 from hlo_widgets.hlo import HloInstruction, HloModule
 from hlo_widgets.widgets.part import Go
 from hlo_widgets.widgets.plain import plain_text
-from hlo_widgets.widgets.replay_player import ReplayPlayer
+from hlo_widgets.widgets.replay.player import ReplayPlayer
 from hlo_widgets.widgets.shown import Shown
 
 __all__ = ["ReplayPart"]

@@ -6,7 +6,7 @@ import ipywidgets
 
 from hlo_widgets.analysis import pair_members, work_instructions
 from hlo_widgets.hlo import HloInstruction
-from hlo_widgets.widgets.cost_view import cost_options, cost_view, shown_rows
+from hlo_widgets.widgets.cost.view import cost_options, cost_view, shown_rows
 from hlo_widgets.widgets.part import Go
 from hlo_widgets.widgets.shown import Shown
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision
 from hlo_widgets.analysis.decisions.queue import QueueEntry, QueueMoment
-from hlo_widgets.analysis.decisions.replay import Replay
-from hlo_widgets.analysis.decisions.replay_start import NO_QUEUE
-from hlo_widgets.analysis.decisions.replay_walk import ReplayStep
+from hlo_widgets.analysis.decisions.replay.replay import Replay
+from hlo_widgets.analysis.decisions.replay.start import NO_QUEUE
+from hlo_widgets.analysis.decisions.replay.walk import ReplayStep
 from hlo_widgets.graph.words import counted
 
 __all__ = ["MOST_QUEUED", "describe_moment", "describe_steps"]

@@ -15,7 +15,7 @@ __all__ = ["failure_words"]
 MOST_CHARACTERS = 20_000
 """Of one error; arbitrary, a compiler may print a page for each buffer that did not fit."""
 
-_OURS = str(Path(__file__).parents[1]) + os.sep
+_OURS = str(Path(__file__).parents[2]) + os.sep
 
 
 def failure_words(error: BaseException) -> str:

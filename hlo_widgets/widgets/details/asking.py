@@ -10,9 +10,9 @@ from hlo_widgets.analysis.decisions import FusionDecision
 from hlo_widgets.errors import HloLookupError
 from hlo_widgets.graph.paths import without_copy
 from hlo_widgets.hlo import HloInstruction
-from hlo_widgets.widgets.navigator import Navigator
-from hlo_widgets.widgets.verdicts import Verdicts
-from hlo_widgets.widgets.why_words import describe_decisions, describe_explanation
+from hlo_widgets.widgets.decisions.verdicts import Verdicts
+from hlo_widgets.widgets.details.why_words import describe_decisions, describe_explanation
+from hlo_widgets.widgets.picture.navigator import Navigator
 
 __all__ = ["Asking"]
 

@@ -10,8 +10,8 @@ from hlo_widgets.analysis import done_of, pair_members
 from hlo_widgets.hlo import HloInstruction
 from hlo_widgets.widgets.part import Go
 from hlo_widgets.widgets.shown import Shown
-from hlo_widgets.widgets.text_lines import TextLines
-from hlo_widgets.widgets.text_view import TextView
+from hlo_widgets.widgets.text.lines import TextLines
+from hlo_widgets.widgets.text.view import TextView
 
 __all__ = ["TextPart"]
 

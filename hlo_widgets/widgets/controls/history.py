@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hlo_widgets.compiler import CompilationResult
-from hlo_widgets.widgets.recompiler import Compiled
+from hlo_widgets.widgets.controls.recompiler import Compiled
+from hlo_widgets.widgets.controls.variant import Variant
 from hlo_widgets.widgets.shown import Shown
-from hlo_widgets.widgets.variant import Variant
 
 __all__ = ["Entry", "History", "percent"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hlo_widgets.compiler import list_targets
-from hlo_widgets.widgets.history import Entry, percent
-from hlo_widgets.widgets.variant import Variant
+from hlo_widgets.widgets.controls.history import Entry, percent
+from hlo_widgets.widgets.controls.variant import Variant
 
 __all__ = ["outcome_words", "target_facts", "variant_facts"]
 

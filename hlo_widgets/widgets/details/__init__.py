@@ -1,0 +1,1 @@
+"""The panel beside the graph: the selected op, the answer about two ops, or the program."""

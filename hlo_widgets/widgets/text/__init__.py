@@ -1,0 +1,1 @@
+"""The module's text, by the window."""
