@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import re
+import tracemalloc
 import zipfile
 
 import pytest
@@ -44,6 +45,40 @@ def test_where_there_is_too_much_the_records_go_first():
     assert left_out == len(files) - len(sources) > 0
     more, _ = collect_records(folder, "jit_mlp", room + 100_000)
     assert "fusion" in next(name for name in more if name not in few).lower()
+
+
+def test_of_a_large_program_no_more_is_held_than_travels(tmp_path):
+    for number in range(30):
+        dump = tmp_path / f"module_1.jit_f.{number:04}.simplify.after_x.before_y.txt"
+        dump.write_bytes(b"HloModule jit_f, n=1\n" + bytes([number]) * 2**20)
+    tracemalloc.start()
+    try:
+        files, left_out = collect_records(tmp_path, "jit_f", 3 * 2**20 + 1000)
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (len(files), left_out) == (3, 27)
+    assert peak_bytes < 6 * 2**20
+
+
+def test_two_full_collections_can_be_unpacked_together(tmp_path, monkeypatch):
+    few = {"_PASSES_BYTES": 20_000, "_PICTURES_BYTES": 10_000, "_MOST_BYTES": 60_000}
+    for name, count in few.items():
+        monkeypatch.setattr(explain_records, name, count)
+    for number in range(100):
+        (tmp_path / f"m.{number}._fusion.html").write_bytes(b"x" * 1000)
+        dump = tmp_path / f"module_1.jit_f.{number:04}.simplify.after_x.before_y.txt"
+        dump.write_bytes(b"HloModule jit_f, n=1\n" + bytes([number]) * 900)
+    passes, left_out = collect_records(tmp_path, "jit_f")
+    pictures, of_pictures_left_out = collect_records(tmp_path)
+    assert (len(passes), left_out) == (20, 180)
+    assert (len(pictures), of_pictures_left_out) == (10, 90)
+    assert unpack_records(pack_records(passes) + pack_records(pictures)) == passes | pictures
+
+
+def test_of_two_files_of_a_name_the_last_counts():
+    packed = pack_records({"a": b"1", "b": b"2"}) + pack_records({"b": b"3"})
+    assert unpack_records(packed) == {"a": b"1", "b": b"3"}
 
 
 def test_a_module_that_is_like_the_one_before_is_left_out(tmp_path):
@@ -90,7 +125,13 @@ def test_records_that_swell_are_refused(monkeypatch):
 
 @pytest.mark.parametrize(
     "packed",
-    [b"nonsense", pack_records({"a": b"b"})[:-5], lzma.compress(b"nonsense"), lzma.compress(b"H")],
+    [
+        b"nonsense",
+        pack_records({"a": b"b"})[:-5],
+        pack_records({"a": b"b"}) + b"nonsense",
+        lzma.compress(b"nonsense"),
+        lzma.compress(b"H"),
+    ],
 )
 def test_damaged_records_are_an_error_of_ours(packed):
     result = CompilationResult(
