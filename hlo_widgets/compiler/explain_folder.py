@@ -61,16 +61,15 @@ class ExplainFolder:
 @contextlib.contextmanager
 def _standard_error_to(path: Path) -> Iterator[None]:
     """Send what this process, C++ code included, writes to standard error to a file."""
-    sys.stderr.flush()
-    own = os.dup(2)
-    with path.open("wb") as log:
-        os.dup2(log.fileno(), 2)
-    try:
+    with contextlib.ExitStack() as stack:
+        own = os.dup(2)
+        stack.callback(os.close, own)
+        with path.open("wb") as log:
+            sys.stderr.flush()
+            os.dup2(log.fileno(), 2)
+        stack.callback(os.dup2, own, 2)
+        stack.callback(sys.stderr.flush)
         yield
-    finally:
-        sys.stderr.flush()
-        os.dup2(own, 2)
-        os.close(own)
 
 
 def sweep(age_seconds: float = _YOUNG_SECONDS) -> None:

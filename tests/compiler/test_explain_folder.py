@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import pytest
 
 from hlo_widgets.compiler import call_off, compile_for, compile_newest, shut_down
-from hlo_widgets.compiler.explain_folder import PREFIX
+from hlo_widgets.compiler.explain_folder import PREFIX, _standard_error_to
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.errors import CompileCancelledError, CompileError, CompileTimeoutError
 from tests.compiler.support import (
@@ -108,6 +108,14 @@ def test_a_compile_that_takes_too_long_leaves_no_dump(dumps, changed_settings):
     wait_until(lambda: dumps() == [])
     changed_settings.time_limit_seconds = 60.0
     assert len(explain_softmax("v6e").decisions) > 0
+
+
+def test_a_log_that_cannot_be_written_leaves_no_file_open(tmp_path):
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(3):
+        with pytest.raises(FileNotFoundError), _standard_error_to(tmp_path / "none" / "log"):
+            pass
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_the_last_words_of_a_worker_that_crashes_are_told(dumps, changed_settings):
