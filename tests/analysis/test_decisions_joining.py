@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from hlo_widgets.analysis.decisions import Exactness, join_decisions, read_decisions
@@ -203,3 +205,21 @@ def test_the_chain_of_passes_names_only_those_that_changed_names():
     renaming = next(step for step in chain.steps if "rename_fusions" in step.name)
     assert renaming.renames["fusion.10"] == "loop_multiply_fusion"
     assert read_pass_chain(dump_folder("mlp.h100"), "jit_other") == PassChain()
+
+
+def test_each_pair_of_names_is_followed_once_however_many_records_it_has():
+    module = parse_hlo_module(BEFORE)
+    pairs = [("a", "b"), ("fusion.1", "a"), ("x", "lost")] * 50
+    records = tuple(
+        FusionDecision(p, c, Verdict.REFUSED, f"reason {step}", step=step, consumers=(c,))
+        for step, (p, c) in enumerate(pairs)
+    )
+    elsewhere = dataclasses.replace(records[0], module="another")
+    log = join_decisions(DecisionLog((*records, elsewhere)), module)
+    *joined_ones, other = log.decisions
+    assert len({id(decision.join) for decision in joined_ones}) == 3
+    assert [dataclasses.replace(d, join=None) for d in joined_ones] == list(records)
+    assert joined_ones[0].join.exactness is Exactness.EXACT
+    assert joined_ones[2].join.exactness is Exactness.NOT_JOINED
+    assert other.join.exactness is Exactness.NOT_JOINED
+    assert other.module == "another"

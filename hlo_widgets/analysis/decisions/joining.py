@@ -28,6 +28,9 @@ __all__ = ["Lineage", "join_decisions"]
 
 _OPCODE = re.compile(r"%[\w.-]+ = (?:\([^=]*?\)|\S+) ([\w-]+)\(")
 _OP_NAME = re.compile(r'op_name="([^"]*)"')
+_LESS_SURE = {exactness: place for place, exactness in enumerate(Exactness)}
+_NOWHERE = DecisionJoin(Exactness.NOT_JOINED)
+_Found = tuple[Exactness, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -47,9 +50,16 @@ class Lineage:
     likely: Mapping[str, set[str]] = field(repr=False)
     origins: Mapping[str, OpOrigin] = field(repr=False)
     homes: Mapping[OpOrigin, tuple[str, ...]] = field(repr=False)
+    _followed: dict[str, _Found] = field(default_factory=dict, init=False, repr=False)
 
     def follow(self, name: str) -> tuple[Exactness, tuple[str, ...]]:
         """Return the final instructions that run what `name` computed, and how sure that is."""
+        # A compiler looks at one op many times: a name stands in dozens of records.
+        if name not in self._followed:
+            self._followed[name] = self._follow(name)
+        return self._followed[name]
+
+    def _follow(self, name: str) -> _Found:
         if name in self.standing:
             return Exactness.EXACT, (name,)
         for exactness, steps in (
@@ -91,21 +101,41 @@ def join_decisions(
         joined.
     """
     chain = chain or PassChain()
-    lineage = _lineage(log, module, chain)
-    joined = tuple(replace(d, join=_join(d, module, lineage)) for d in log.decisions)
+    join = _Joiner(module, _lineage(log, module, chain))
+    joined = tuple(decision.with_join(join.of(decision)) for decision in log.decisions)
     return replace(log, decisions=joined, passes=chain.passes, before=chain.before)
 
 
-def _join(decision: FusionDecision, module: HloModule, lineage: Lineage) -> DecisionJoin:
-    if decision.module not in (None, module.name, ""):
-        return DecisionJoin(Exactness.NOT_JOINED)
-    exactness, producers = lineage.follow(decision.producer)
-    consumers: dict[str, None] = {}
-    for name in decision.consumers:
-        surety, found = lineage.follow(name)
-        exactness = max(exactness, surety, key=list(Exactness).index)
-        consumers |= dict.fromkeys(found)
-    return DecisionJoin(exactness, producers, tuple(consumers))
+class _Joiner:
+    """Joins records, each pair of names once.
+
+    Args:
+        module: The final module.
+        lineage: Where names lead in it.
+    """
+
+    def __init__(self, module: HloModule, lineage: Lineage) -> None:
+        self._own_names = (None, module.name, "")
+        self._lineage = lineage
+        self._made: dict[tuple[str, tuple[str, ...]], DecisionJoin] = {}
+
+    def of(self, decision: FusionDecision) -> DecisionJoin:
+        """Return where the two sides of a record are."""
+        if decision.module not in self._own_names:
+            return _NOWHERE
+        key = (decision.producer, decision.consumers)
+        if key not in self._made:
+            self._made[key] = self._join(*key)
+        return self._made[key]
+
+    def _join(self, producer: str, consumers: tuple[str, ...]) -> DecisionJoin:
+        exactness, producers = self._lineage.follow(producer)
+        final: dict[str, None] = {}
+        for name in consumers:
+            surety, found = self._lineage.follow(name)
+            exactness = max(exactness, surety, key=_LESS_SURE.__getitem__)
+            final |= dict.fromkeys(found)
+        return DecisionJoin(exactness, producers, tuple(final))
 
 
 def _lineage(log: DecisionLog, module: HloModule, chain: PassChain) -> Lineage:

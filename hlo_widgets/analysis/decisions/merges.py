@@ -62,17 +62,23 @@ class _Places:
         new: Mapping[str, HloInstruction],
     ) -> None:
         self._gone, self._new = gone, new
-        self._contents = {name: content_of(op) for name, op in gone.items()}
+        self._known: dict[HloInstruction, Content] = {}
+        self._contents = {name: self._content(op) for name, op in gone.items()}
         self._added: dict[str, Content] = {}
         self._with: dict[tuple[str, str, str], list[str]] = defaultdict(list)
         for name, op in new.items() if gone else ():
             if op.opcode == "fusion":
-                before = content_of(old[name]) if name in old else Counter()
-                self._added[name] = content_of(op) - before
+                before = self._content(old[name]) if name in old else Counter()
+                self._added[name] = self._content(op) - before
                 for computed in self._added[name]:
                     self._with[computed].append(name)
         self._inputs = {name: {o.name for o in new[name].operands} for name in self._added}
         self._read_by: dict[str, set[str]] = {}
+
+    def _content(self, op: HloInstruction) -> Content:
+        if op not in self._known:
+            self._known[op] = content_of(op)
+        return self._known[op]
 
     def homes(self, renames: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
         """Return the certain and the likely homes, by the name of the op that is gone."""
@@ -116,7 +122,7 @@ class _Places:
         read = {renames.get(o.name, o.name) for o in op.operands} - self._inputs[host] - {host}
         for other in (operand for operand in read if operand in new):
             # What is cheap may be copied into each of its readers.
-            if not (copies and content_of(new[other]) <= content_of(new[host])):
+            if not (copies and self._content(new[other]) <= self._content(new[host])):
                 return False
         readers = {renames.get(user.name, user.name) for user in op.users} - {host}
         return all(host in self._reads(reader) for reader in readers if reader in new)

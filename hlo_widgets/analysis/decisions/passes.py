@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from hlo_widgets.analysis.decisions.renames import OpOrigin, PassStep, compare_passes, origins_of
+from hlo_widgets.analysis.decisions.renames import OpOrigin, PassStep, add_origins, compare_passes
 from hlo_widgets.errors import HloFileError, HloParseError
 from hlo_widgets.hlo import HloInstruction, HloModule, list_dump, parse_hlo_module, read_hlo
 
@@ -160,8 +160,7 @@ def pass_chain(dumps: Iterable[DumpedModule]) -> PassChain:
         # The first line has the module's attributes, which change without its instructions.
         if body == (body := dumped.module.text.partition("\n")[2]):
             continue
-        for name, origin in origins_of(dumped.module).items():
-            origins.setdefault(name, origin)
+        add_origins(origins, dumped.module)
         if before is not None:
             passes.append(_record(before, dumped))
         first = first or dumped.module
@@ -196,7 +195,8 @@ def _record(before: HloModule, dumped: DumpedModule) -> PassRecord:
         pass_name=named["pass"] if named else dumped.name or FINAL,
         changes=_fusion_changes(before, dumped.module, step),
         step=step,
-        _compressed=zlib.compress(dumped.module.text.encode()),
+        # Level 1: a third of the time, and some megabytes more for a train step.
+        _compressed=zlib.compress(dumped.module.text.encode(), level=1),
     )
 
 

@@ -113,6 +113,13 @@ class FusionDecision:
             return None
         return self.unfused_cost - self.fused_cost
 
+    def with_join(self, join: DecisionJoin) -> FusionDecision:
+        """Return the same record with where its two sides are."""
+        # As `replace` does, in a fifth of the time: a log has 100,000 of them.
+        other = object.__new__(FusionDecision)
+        other.__dict__.update(self.__dict__, join=join)
+        return other
+
 
 _PLACE = re.compile(r"\s*\bat: \S+:\d+")
 # What the compiler writes where a function of it said no and no more.

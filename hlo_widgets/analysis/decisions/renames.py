@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from hlo_widgets.analysis.decisions.merges import content_of, find_merged
 from hlo_widgets.hlo import HloInstruction, HloModule
 
-__all__ = ["OpOrigin", "PassStep", "compare_passes", "origins_of"]
+__all__ = ["OpOrigin", "PassStep", "add_origins", "compare_passes", "origins_of"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,22 @@ class PassStep:
 
 def origins_of(module: HloModule) -> dict[str, OpOrigin]:
     """Return what each op outside of fusions is, by name."""
-    return {i.name: OpOrigin(i.opcode, i.metadata.op_name or "") for i in _running(module)}
+    origins: dict[str, OpOrigin] = {}
+    add_origins(origins, module)
+    return origins
+
+
+def add_origins(origins: dict[str, OpOrigin], module: HloModule) -> None:
+    """Add what each op outside of fusions is, by name, where the name is not there yet.
+
+    Args:
+        origins: What names stood for before; is changed.
+        module: The module.
+    """
+    for op in _running(module):
+        # Metadata is read on first use: of most ops a module before this one has told it.
+        if op.name not in origins:
+            origins[op.name] = OpOrigin(op.opcode, op.metadata.op_name or "")
 
 
 def compare_passes(
@@ -68,10 +84,11 @@ def compare_passes(
     new = {i.name: i for i in _running(after)}
     gone = {n: i for n, i in old.items() if n not in new}
     made = {n: i for n, i in new.items() if n not in old}
-    renames = _certain(gone, made)
+    looks = _Looks()
+    renames = _certain(gone, made, looks)
     for old_name, new_name in renames.items():
         del gone[old_name], made[new_name]
-    likely = _by_order(gone, made)
+    likely = _by_order(gone, made, looks)
     for old_name, new_name in likely.items():
         del gone[old_name], made[new_name]
     merged, perhaps = find_merged(gone, old, new, renames | likely)
@@ -86,11 +103,24 @@ def _running(module: HloModule) -> Iterator[HloInstruction]:
 
 
 _Signature = tuple[object, ...]
+
+
+class _Looks(dict[HloInstruction, _Signature]):
+    """What ops compute, each put together when it is first asked for: it is asked for many times.
+
+    The keys are instructions, the values tuples of opcode, shape, op name and content.
+    """
+
+    def __missing__(self, op: HloInstruction) -> _Signature:
+        look = self[op] = _signature(op)
+        return look
+
+
 _TOLD_BY_SHAPE = ("bitcast", "copy", "reshape", "tuple")
 
 
 def _certain(
-    gone: Mapping[str, HloInstruction], made: Mapping[str, HloInstruction]
+    gone: Mapping[str, HloInstruction], made: Mapping[str, HloInstruction], looks: _Looks
 ) -> dict[str, str]:
     """Pair ops that compute the same in the same place, where each is alone in that.
 
@@ -100,7 +130,7 @@ def _certain(
     renames = {
         name: f"{name}.0"
         for name, op in gone.items()
-        if f"{name}.0" in made and _signature(op) == _signature(made[f"{name}.0"])
+        if f"{name}.0" in made and looks[op] == looks[made[f"{name}.0"]]
     }
     # A renamed op can make its neighbours' places known, so that once more is worth a try.
     # Arbitrary.
@@ -108,8 +138,11 @@ def _certain(
         found: dict[str, str] = {}
         for place in (_operands, _readers):
             known = renames | found
-            old = _by_signature(gone, place, known, set(known))
-            new = _by_signature(made, place, {}, set(known.values()))
+            rest = {name: op for name, op in gone.items() if name not in known}
+            taken = set(known.values())
+            free = {name: op for name, op in made.items() if name not in taken}
+            old = _by_signature(rest, partial(place, renames=known), looks)
+            new = _by_signature(free, partial(place, renames={}), looks)
             found |= {
                 names[0]: new[signature][0]
                 for signature, names in old.items()
@@ -121,7 +154,7 @@ def _certain(
     return renames
 
 
-_Place = Callable[[HloInstruction, Mapping[str, str]], tuple[object, ...] | None]
+_Place = Callable[[HloInstruction], tuple[object, ...] | None]
 
 
 def _operands(op: HloInstruction, renames: Mapping[str, str]) -> tuple[object, ...]:
@@ -140,16 +173,16 @@ def _readers(op: HloInstruction, renames: Mapping[str, str]) -> tuple[object, ..
 
 
 def _by_signature(
-    ops: Mapping[str, HloInstruction], place: _Place, renames: Mapping[str, str], done: set[str]
+    ops: Mapping[str, HloInstruction], place: _Place, looks: _Looks
 ) -> dict[_Signature, list[str]]:
     names: dict[_Signature, list[str]] = defaultdict(list)
     for name, op in ops.items():
-        where = None if name in done else place(op, renames)
+        where = place(op)
         if where is not None:
             # A late pass makes bitcasts anew without the name that JAX gave; what they compute is
             # told by shape and operand all the same.
-            signature = _signature(op)[:2] if op.opcode in _TOLD_BY_SHAPE else _signature(op)
-            names[(*signature, where)].append(name)
+            look = looks[op][:2] if op.opcode in _TOLD_BY_SHAPE else looks[op]
+            names[(*look, where)].append(name)
     return names
 
 
@@ -160,14 +193,14 @@ def _signature(op: HloInstruction) -> _Signature:
 
 
 def _by_order(
-    gone: Mapping[str, HloInstruction], made: Mapping[str, HloInstruction]
+    gone: Mapping[str, HloInstruction], made: Mapping[str, HloInstruction], looks: _Looks
 ) -> dict[str, str]:
     """Pair ops that look alike but for their operands, in text order, where there are as many."""
     old: dict[_Signature, list[str]] = defaultdict(list)
     new: dict[_Signature, list[str]] = defaultdict(list)
     for by_signature, ops in ((old, gone), (new, made)):
         for name, op in ops.items():
-            by_signature[_signature(op)].append(name)
+            by_signature[looks[op]].append(name)
     pairs: dict[str, str] = {}
     for signature, names in old.items():
         if len(names) == len(new.get(signature, ())):
