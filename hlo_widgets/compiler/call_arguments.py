@@ -17,6 +17,7 @@ __all__ = ["Argument", "ArgumentKind", "CallArguments"]
 
 # Longer words for what cannot be edited help nobody. Arbitrary.
 _MOST_CHARACTERS = 60
+_UNREADABLE = object()
 
 
 class ArgumentKind(StrEnum):
@@ -152,20 +153,27 @@ def _argument(label: str, value: Any) -> Argument:
         kind = ArgumentKind.FIXED if name is None else ArgumentKind.ARRAY
         text = f"{name or value.dtype}[{','.join(map(str, dimensions))}]"
         return Argument(label, kind, text, () if name is None else dimensions)
-    words = repr(value)
-    if _is_literal(value, words):
+    words = _words(value)
+    if words is not None and _is_literal(value, words):
         return Argument(label, ArgumentKind.LITERAL, words)
-    name = getattr(value, "__name__", words)
-    short = name if len(name) <= _MOST_CHARACTERS else name[: _MOST_CHARACTERS - 1] + "…"
-    return Argument(label, ArgumentKind.FIXED, short)
+    name = getattr(value, "__name__", words or type(value).__name__)
+    return Argument(label, ArgumentKind.FIXED, _short(name))
+
+
+def _words(value: Any) -> str | None:
+    """Return the words for a value; `None` where it has none."""
+    try:
+        return repr(value)
+    except Exception:  # noqa: BLE001 - the user's own code, and numbers of 4,300 digits
+        return None
 
 
 def _is_literal(value: Any, words: str) -> bool:
     try:
         again = ast.literal_eval(words)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return type(again) is type(value) and bool(again == value)
+    except Exception:  # noqa: BLE001 - the parser has many, and == may be the user's own code
         return False
-    return type(again) is type(value) and bool(again == value)
 
 
 def _read(argument: Argument, value: Any, text: str) -> Any:
@@ -174,9 +182,18 @@ def _read(argument: Argument, value: Any, text: str) -> Any:
     if argument.kind is ArgumentKind.ARRAY:
         return spec_of(value, spec(text))
     try:
-        return ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        read = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        read = _UNREADABLE
+    words = _words(read)
+    # What cannot be written again could not be changed again either, such as 1e999.
+    if words is None or not _is_literal(read, words):
         raise NotCompilableError(
-            f"{argument.label}: cannot read {text!r} as a Python value. "
+            f"{argument.label}: cannot read {_short(repr(text))} as a Python value. "
             "Write it like 3, True, 'relu' or (1, 2)."
-        ) from None
+        )
+    return read
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= _MOST_CHARACTERS else words[: _MOST_CHARACTERS - 1] + "…"

@@ -18,7 +18,7 @@ from hlo_widgets.errors import CompileError
 __all__ = ["CompilerFlag", "list_flags"]
 
 _KNOWN: dict[Hashable, list[CompilerFlag]] = {}
-_LOCK = threading.Lock()
+_LOCKS: dict[Hashable, threading.Lock] = {}
 
 
 def list_flags(target: str | Target = "v6e") -> list[CompilerFlag]:
@@ -44,10 +44,12 @@ def list_flags(target: str | Target = "v6e") -> list[CompilerFlag]:
         require_available(chosen)
     facts = (settings.command, chosen.name, *sorted(compiler_variables().items()))
     key = (*facts, *sorted(installed_versions(chosen.platform).items()))
-    with _LOCK:  # so that whoever comes meanwhile does not ask, too
-        if key not in _KNOWN:
-            _KNOWN[key] = _ask(chosen)
-        return list(_KNOWN[key])
+    # What is known waits for nobody: a compiler that is asked may be busy for minutes.
+    if key not in _KNOWN:
+        with _LOCKS.setdefault(key, threading.Lock()):  # whoever comes meanwhile does not ask, too
+            if key not in _KNOWN:
+                _KNOWN[key] = _ask(chosen)
+    return list(_KNOWN[key])
 
 
 def _ask(target: Target) -> list[CompilerFlag]:

@@ -18,6 +18,9 @@ _SHAPE = re.compile(
     r"\s*(?P<element_type>\w+)\s*\[(?P<dimensions>[^\]]*)\]\s*(?P<rest>.*)", re.DOTALL
 )
 
+# Python reads no number of more than 4,300. Arbitrary otherwise: JAX refuses what is too large.
+_MOST_DIGITS = 100
+
 
 def spec(text: str) -> ShapeDtypeStruct:
     """Read a shape such as `"bf16[1024,512]"`.
@@ -56,6 +59,8 @@ def _read_dimensions(text: str, dimensions: str) -> list[int]:
     for part in parts:
         if not (part.isascii() and part.isdigit()):
             raise SpecError(text, f"{part!r} is not a size; sizes are whole numbers, 0 or more")
+        if len(part) > _MOST_DIGITS:
+            raise SpecError(f"{text[:40]}…", f"a size of {len(part):,} digits is none")
     return [int(part) for part in parts]
 
 

@@ -108,3 +108,28 @@ def test_partials_and_jitted_functions_keep_their_names():
     partial = functools.partial(f, 1)
     assert list(texts(CallArguments.of_call(partial, (2,), {"n": 1}))) == ["params", "n"]
     assert list(texts(CallArguments.of_call(max, (2, 3), {}))) == ["argument 0", "argument 1"]
+
+
+@pytest.mark.parametrize(
+    "text", ["{[]: 1}", "0x" + "f" * 10_000, "1e999", "...", "{[1]}", "[" * 300, "-" * 5_000 + "1"]
+)
+def test_a_text_of_what_cannot_be_a_literal_says_how_to_write_one(call, text):
+    with pytest.raises(NotCompilableError, match="n: ") as caught:
+        call.changed(4, text)
+    assert len(str(caught.value)) < 300
+    assert texts(call)["n"] == "3"
+
+
+def test_a_size_of_thousands_of_digits_is_no_shape(call):
+    with pytest.raises(SpecError):
+        call.changed(0, f"f32[{'9' * 5_000}]")
+
+
+def test_a_value_without_words_is_called_by_its_type():
+    class Mute:
+        def __repr__(self):
+            raise ZeroDivisionError
+
+    call = CallArguments.of_call(f, (Mute(), 10**5_000, 2), {})
+    assert [argument.kind for argument in call.arguments] == ["fixed", "fixed", "literal"]
+    assert [argument.text for argument in call.arguments] == ["Mute", "int", "2"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -16,7 +18,7 @@ from hlo_widgets.compiler.flag_records import (
 )
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.errors import UnknownTargetError
-from tests.compiler.support import add_one, needs_cuda, needs_libtpu
+from tests.compiler.support import add_one, needs_cuda, needs_libtpu, wait_until
 
 SPEC = jax.ShapeDtypeStruct((8, 4), jnp.float32)
 
@@ -64,6 +66,25 @@ def test_the_flags_follow_the_environment(monkeypatch):
     assert by_name("cpu")["xla_cpu_enable_fast_math"].value == "false"
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=true")
     assert by_name("cpu")["xla_cpu_enable_fast_math"].value == "true"
+
+
+def test_what_is_known_does_not_wait_for_a_compiler_that_is_asked(monkeypatch):
+    known, later = list_flags("cpu"), []
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_fast_math_honor_nans=true")
+    asking = [threading.Thread(target=list_flags, args=("cpu",), daemon=True) for _ in range(2)]
+    with workers._slot("cpu").turns.turn():  # as a compile that takes long has it
+        for thread in asking:
+            thread.start()
+        wait_until(lambda: workers.waiting("cpu"))
+        monkeypatch.delenv("XLA_FLAGS")
+        quick = threading.Thread(target=lambda: later.append(list_flags("cpu")), daemon=True)
+        quick.start()
+        quick.join(20)
+        assert later == [known]
+        # Whoever comes meanwhile does not ask, too.
+        assert workers.waiting("cpu") == 1
+    for thread in asking:
+        thread.join(60)
 
 
 def test_a_wrong_target_is_named():
