@@ -1,10 +1,18 @@
-"""Numbers and sizes as a person reads them."""
+"""Numbers, sizes and long texts as a person reads them."""
 
 from __future__ import annotations
 
-__all__ = ["bytes_in_words", "counted"]
+import math
+
+__all__ = ["bytes_in_words", "cost_words", "counted", "cut", "figure_words"]
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+_DIGITS = 6
+"""Digits of a figure: as many as compilers print of a cost."""
+
+_NOTHING, _UNREADABLE = 1e-9, 1e15
+"""Below: what rounding leaves of a difference of nothing. From: nobody reads so many digits."""
 
 
 def bytes_in_words(count: int) -> str:
@@ -21,3 +29,36 @@ def bytes_in_words(count: int) -> str:
 def counted(count: int, what: str) -> str:
     """Return a number with its noun: `1 cycle`, `5,604 cycles`."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def figure_words(value: float) -> str:
+    """Return a figure with six digits, and with all that stand before the point: `1,234,567`.
+
+    Zeros at the end are left out, and a minus is a minus sign, not a hyphen.
+    """
+    if not math.isfinite(value) or abs(value) >= _UNREADABLE:
+        text = f"{value:.{_DIGITS}g}"
+    elif abs(value) < _NOTHING:
+        text = "0"
+    else:
+        places = max(_DIGITS - 1 - math.floor(math.log10(abs(value))), 0)
+        text = f"{value:,.{places}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.replace("-", "\u2212")
+
+
+def cost_words(value: float, unit: str | None) -> str:
+    """Return a cost with its unit: `1,234,567 cycles`, `9.517 us`.
+
+    Args:
+        value: The cost, or a difference of two.
+        unit: "cycles" or "us"; None, where the record names none, gives the figure alone.
+    """
+    return f"{figure_words(value)} {unit or ''}".rstrip()
+
+
+def cut(text: str, longest: int) -> str:
+    """Return at most `longest` characters of a text; where that is not all, say how many it has."""
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest]} \u2026 ({len(text):,} characters)"

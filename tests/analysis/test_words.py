@@ -10,6 +10,7 @@ from hlo_widgets.analysis import (
     source_text,
     target_platform,
 )
+from hlo_widgets.analysis.words import cost_words, cut, figure_words
 from hlo_widgets.hlo import parse_hlo_module
 
 TABLES = """
@@ -180,3 +181,33 @@ def test_a_line_of_a_notebooks_cell_is_called_so(file):
     p = module_with(rest=rest, tables=tables).instruction("p")
     assert source_text(p) == "cell:12"
     assert source_line(p).file == file
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (1_234_567.0, "1,234,567"),
+        (999_999.7, "1,000,000"),
+        (33_885.2, "33,885.2"),
+        (9_234_567.4, "9,234,567"),
+        (2e6, "2,000,000"),
+        (6.004999999999999, "6.005"),
+        (-126.8, "\u2212126.8"),
+        (-0.12975000000000003, "\u22120.12975"),
+        (0.00001234, "0.00001234"),
+        (-1e-16, "0"),
+        (100.0, "100"),
+        (1.5e300, "1.5e+300"),
+        (float("nan"), "nan"),
+        (float("-inf"), "\u2212inf"),
+    ],
+)
+def test_a_figure_has_the_digits_that_a_person_reads(value, words):
+    assert figure_words(value) == words
+    assert cost_words(value, "cycles") == f"{words} cycles"
+    assert cost_words(value, None) == words
+
+
+def test_what_is_cut_says_how_much_there_is():
+    assert cut("x" * 10, 10) == "x" * 10
+    assert cut("x" * 1_234, 10) == "x" * 10 + " \u2026 (1,234 characters)"

@@ -43,7 +43,7 @@ def test_every_arrow_between_kernels_on_record_has_its_verdict():
         if edge.verdict is not None
     }
     blocked, unprofitable = WhyKind.BLOCKED, WhyKind.UNPROFITABLE
-    priced = (unprofitable, "fused it takes 127 us longer", "compiler")
+    priced = (unprofitable, "fused it takes 126.8 us longer", "compiler")
     kept = (blocked, "the producer is not fusible", "compiler")
     assert told["loop_multiply_fusion", "input_reduce_fusion"] == priced
     assert told["loop_multiply_fusion", "gemm_fusion_dot"] == priced
@@ -60,6 +60,19 @@ def test_a_bare_place_in_the_source_is_no_reason():
     verdict = PairVerdicts(module, log).of(first, second)
     assert (verdict.kind, verdict.words) == (WhyKind.NOT_KNOWN, "refused, no words given")
     assert PairVerdicts(module, log).of(module.instruction("op.0"), first) is None
+
+
+def test_a_pair_with_hundreds_of_records_has_them_in_the_order_of_the_log(monkeypatch):
+    module = parse_hlo_module(chain(3))
+    # The same words twice: records that are equal are two all the same.
+    log = log_of(module, *(refusal("op.1", "op.2", f"reason {n % 150}") for n in range(300)))
+    compared = []
+    same = FusionDecision.__eq__
+    monkeypatch.setattr(FusionDecision, "__eq__", lambda a, b: compared.append(a) or same(a, b))
+    first, second = (module.instruction(name) for name in ("op.1", "op.2"))
+    verdict = PairVerdicts(module, log).of(first, second)
+    assert [id(one) for one in verdict.decisions] == [id(one) for one in log.decisions]
+    assert len(compared) < 300
 
 
 def test_without_the_mode_nothing_of_the_picture_changes():

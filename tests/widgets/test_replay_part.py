@@ -214,7 +214,7 @@ def test_the_queue_tells_who_rose_who_fell_and_who_is_new():
     rows = {row["producer"]: row for row in describe_moment(replay, 9, log)["queue"]}
     fell, rose = rows["add.15.0"], rows["square.0.0"]
     assert (fell["move"], fell["by"], fell["taken"]) == ("down", 4, True)
-    assert fell["words"] == "4 others overtook it; priority was 3.502"
+    assert fell["words"] == "4 others overtook it; priority was 3.5025"
     assert (rose["move"], rose["words"]) == ("up", "overtook 1 other")
     before = {row["producer"]: row for row in describe_moment(replay, 2, log)["queue"]}
     assert before["fusion.4"]["move"] == "new"

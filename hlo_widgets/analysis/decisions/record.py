@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 __all__ = ["DecisionJoin", "Exactness", "FusionDecision", "Verdict", "reason_words"]
 
@@ -126,6 +127,7 @@ _PLACE = re.compile(r"\s*\bat: \S+:\d+")
 _NO_WORDS = frozenset({"Not allowed", ""})
 
 
+@lru_cache(maxsize=4096)
 def reason_words(reason: str) -> str:
     """Return a reason without source places: "Not fusing MOF" of "Not fusing MOF at: a.cc:5784".
 

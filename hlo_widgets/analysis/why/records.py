@@ -15,6 +15,7 @@ from hlo_widgets.analysis.decisions.record import (
 )
 from hlo_widgets.analysis.decisions.tpu_log import MULTI_OUTPUT_PASS
 from hlo_widgets.analysis.why.explanation import COMPILER, Evidence, Explanation, WhyKind
+from hlo_widgets.analysis.words import cost_words
 
 __all__ = ["Edge", "compiler_evidence", "price_of_edge", "records_of", "words_on_edge"]
 
@@ -90,7 +91,7 @@ def price_of_edge(log: DecisionLog, edge: Edge) -> Explanation | None:
     gain, unit = (figure.gain, figure.cost_unit) if figure else (None, None)
     if figure is not None and gain is not None and gain < 0:
         told: FusionDecision = figure
-        headline = f"The compiler expects one kernel to take {-gain:.6g} {unit} longer."
+        headline = f"The compiler expects one kernel to take {cost_words(-gain, unit)} longer."
     elif slower is not None:
         told = slower
         headline = f"The compiler expects one kernel to be slower: “{slower.reason_words}”."
@@ -210,9 +211,9 @@ def _quote(decision: FusionDecision) -> str:
     if decision.consumers:
         names += (" and " if decision.siblings else " into ") + ", ".join(decision.consumers)
     parts = [decision.reason, *decision.remarks]
-    unit = decision.cost_unit
     if decision.unfused_cost is not None and decision.fused_cost is not None:
-        costs = f"unfused {decision.unfused_cost:g} {unit}, fused {decision.fused_cost:g} {unit}"
-        parts.insert(0, costs)
+        costs = (decision.unfused_cost, decision.fused_cost)
+        apart, as_one = (cost_words(cost, decision.cost_unit) for cost in costs)
+        parts.insert(0, f"unfused {apart}, fused {as_one}")
     told = " | ".join(part for part in parts if part)
     return f"{names}: {told or 'looked at, no words'}"

@@ -8,10 +8,17 @@ from typing import Any
 from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision
 from hlo_widgets.analysis.decisions.queue import QueuePlace
 from hlo_widgets.analysis.why import Evidence, Explanation
-from hlo_widgets.graph.words import counted
+from hlo_widgets.analysis.words import cost_words, counted, cut
 from hlo_widgets.widgets.decisions.verdicts import joined_words, reason_of, told_first
 
-__all__ = ["NO_RECORD", "Link", "describe_decisions", "describe_explanation", "price_words"]
+__all__ = [
+    "NO_RECORD",
+    "Link",
+    "describe_decisions",
+    "describe_explanation",
+    "gain_words",
+    "price_words",
+]
 
 Link = Callable[[str], dict[str, str]]
 """From the name of a final instruction to its link: id ("" where none leads there), name, about."""
@@ -80,18 +87,18 @@ def describe_decisions(
 
 def price_words(decision: FusionDecision) -> str:
     """Return what a record says of the cost; "" where it gives none."""
-    unit = decision.cost_unit
-    if decision.gain is None:
+    apart, as_one, unit = decision.unfused_cost, decision.fused_cost, decision.cost_unit
+    if apart is None or as_one is None:
         return ""
-    costs = f"unfused {decision.unfused_cost:,.6g} {unit}, fused {decision.fused_cost:,.6g} {unit}"
-    return f"{costs}: {gain_words(decision.gain, unit)}"
+    costs = f"unfused {cost_words(apart, unit)}, fused {cost_words(as_one, unit)}"
+    return f"{costs}: {gain_words(apart - as_one, unit)}"
 
 
 def gain_words(gain: float, unit: str | None) -> str:
     """Return a difference of costs in words."""
     if gain == 0:
         return "the same"
-    return f"fused {abs(gain):,.6g} {unit} {'faster' if gain > 0 else 'slower'}"
+    return f"fused {cost_words(abs(gain), unit)} {'faster' if gain > 0 else 'slower'}"
 
 
 def _record(decision: FusionDecision, own: frozenset[str], link: Link) -> dict[str, Any]:
@@ -113,9 +120,9 @@ def _record(decision: FusionDecision, own: frozenset[str], link: Link) -> dict[s
     return {
         "verdict": decision.verdict.value,
         "role": role,
-        "other": _cut(other),
+        "other": cut(other, LONGEST_WORDS),
         "links": _links(tuple(others[:3]), link),
-        "words": _cut(reason_of(decision)),
+        "words": cut(reason_of(decision), LONGEST_WORDS),
         "price": price_words(decision),
         "joined": joined_words(decision),
         "times": 1,
@@ -126,7 +133,7 @@ def _record(decision: FusionDecision, own: frozenset[str], link: Link) -> dict[s
 def _facts(answer: Explanation) -> list[tuple[str, str]]:
     facts = []
     if answer.gain is not None:
-        words = f"unfused − fused = {answer.gain:,.6g} {answer.unit}".replace("-", "−")
+        words = f"unfused − fused = {cost_words(answer.gain, answer.unit)}"
         facts.append(("price", f"{words}: {gain_words(answer.gain, answer.unit)}"))
     if answer.queue is not None:
         facts.append(("queue", _queue_words(answer.queue, answer.unit)))
@@ -138,7 +145,7 @@ def _facts(answer: Explanation) -> list[tuple[str, str]]:
 def _queue_words(place: QueuePlace, unit: str | None) -> str:
     best = ""
     if place.highest is not None:
-        best = f"; the highest was {place.highest[0]} at {place.highest[1]:,.6g} {unit}"
+        best = f"; the highest was {place.highest[0]} at {cost_words(place.highest[1], unit)}"
     if place.rank is None:
         others = counted(place.length, "producer")
         return f"not queued, as its priority was negative; {others} were{best}"
@@ -154,7 +161,7 @@ def _evidence(item: Evidence, link: Link, told: set[str]) -> dict[str, Any]:
         source += f"; joined: {joined_words(item.decision)}"
     return {
         "mark": item.mark,
-        "text": _cut(item.text),
+        "text": cut(item.text, LONGEST_WORDS),
         "source": source,
         "links": _links(tuple(name for name in item.instructions if name not in told), link),
     }
@@ -162,9 +169,3 @@ def _evidence(item: Evidence, link: Link, told: set[str]) -> dict[str, Any]:
 
 def _links(names: tuple[str, ...], link: Link) -> list[dict[str, str]]:
     return [link(name) for name in names[:MOST_NAMES]]
-
-
-def _cut(text: str) -> str:
-    if len(text) <= LONGEST_WORDS:
-        return text
-    return f"{text[:LONGEST_WORDS]} … ({len(text):,} characters)"

@@ -6,8 +6,8 @@ import ipywidgets
 
 from hlo_widgets.analysis import pair_members
 from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
-from hlo_widgets.errors import HloLookupError
-from hlo_widgets.hlo import HloInstruction, HloModule
+from hlo_widgets.hlo import HloInstruction
+from hlo_widgets.widgets.closing import close_widget
 from hlo_widgets.widgets.part import Go
 from hlo_widgets.widgets.plain import plain_text
 from hlo_widgets.widgets.replay.player import ReplayPlayer
@@ -27,7 +27,7 @@ class ReplayPart:
     """A slider over the fusions that the compiler made, from the first to the final graph.
 
     Args:
-        go: Called with the final op of a kernel that the user picks.
+        go: Called with the name of the final op of a kernel that the user picks.
 
     Attributes:
         widget: What the tab holds.
@@ -38,26 +38,22 @@ class ReplayPart:
 
     def __init__(self, go: Go) -> None:
         self._go = go
-        self._module: HloModule | None = None
         self._message = ipywidgets.Label()
         self.player: ReplayPlayer | None = None
         self.widget = ipywidgets.VBox([self._message], layout={"width": "100%"})
 
     def show(self, shown: Shown) -> None:
         """Show the steps of another module, or how to get them."""
-        self._module = shown.module
-        old, self.player = self.player, None
+        self.forget()
         problem = NO_DECISIONS
         if shown.decisions is not None:
             replay = replay_decisions(shown.decisions)
             problem = " ".join(replay.notes) or NO_STEPS
             if replay.steps and replay.module is not None:
-                log = shown.decisions
-                self.player = ReplayPlayer(replay, replay.module, log, self._go_to)
+                self.player = ReplayPlayer(replay, replay.module, shown.decisions, self._go)
         self._message.value = plain_text(problem)
-        self.widget.children = [self._message if self.player is None else self.player.widget]
-        if old is not None:
-            old.close()
+        if self.player is not None:
+            self.widget.children = [self.player.widget]
 
     def select(self, instruction: HloInstruction | None) -> None:
         """Offer to jump to the step that made the fusion which an op is or stands in."""
@@ -70,11 +66,14 @@ class ReplayPart:
             instruction = instruction.parent.callers[0]
         self.player.select(pair_members(instruction)[0].name)
 
-    def _go_to(self, name: str) -> None:
-        if self._module is None:
-            return
-        try:
-            instruction = self._module.instruction(name)
-        except HloLookupError:
-            return
-        self._go(instruction)
+    def forget(self) -> None:
+        """Let go of the steps and of what plays them."""
+        old, self.player = self.player, None
+        self.widget.children = [self._message]
+        if old is not None:
+            old.close()
+
+    def close(self) -> None:
+        """Close all widgets of it, for good."""
+        self.forget()
+        close_widget(self.widget)

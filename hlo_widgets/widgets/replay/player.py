@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import ipywidgets
 
 from hlo_widgets.analysis.decisions import DecisionLog
 from hlo_widgets.analysis.decisions.replay.grouping import Kernel
 from hlo_widgets.analysis.decisions.replay.replay import Replay
+from hlo_widgets.analysis.words import cut
 from hlo_widgets.errors import DrawingError
 from hlo_widgets.graph import Graph, ViewState
 from hlo_widgets.graph.labels import LONGEST_NAME
 from hlo_widgets.graph.replay import KernelNode, ReplayPictures
 from hlo_widgets.graph.words import counted, one_line
 from hlo_widgets.hlo import HloModule
+from hlo_widgets.widgets.closing import close_widget
+from hlo_widgets.widgets.message import Message
 from hlo_widgets.widgets.picture.graph_view import GraphView
 from hlo_widgets.widgets.picture.picture import picture_of
 from hlo_widgets.widgets.plain import plain, plain_text
@@ -31,6 +33,9 @@ HEIGHT = "540px"
 
 PLAY_INTERVAL_MS = 1_100
 """Between two steps of play; arbitrary, long enough to read who went into whom."""
+
+LONGEST_OP = 400
+"""Characters of the text of one op on hover; arbitrary, some lines."""
 
 MOST_PICTURE_OPS = 8
 """Ops of a kernel whose text is shown on hover; arbitrary, about what a screen holds."""
@@ -89,9 +94,8 @@ class ReplayPlayer:
 
     def close(self) -> None:
         """Take the player out of the page and out of the kernel's list of widgets."""
-        inside = [*self.bar.children, self.bar, self._link, self.graph, self.view]
-        for one in (*inside, *self.widget.children, self.widget):
-            one.close()
+        close_widget(self._link)
+        close_widget(self.widget)
 
     def _make_bar(self, last: int) -> None:
         self.slider = ipywidgets.IntSlider(
@@ -136,7 +140,7 @@ class ReplayPlayer:
         try:
             self._draw(number)
         except DrawingError as error:
-            self.graph.send({"type": "problem", "text": str(error)})
+            self.graph.tell_problem(str(error))
         self.view.moment = plain(describe_moment(self._replay, number, self._log))
 
     def _draw(self, number: int) -> None:
@@ -153,7 +157,7 @@ class ReplayPlayer:
         picture |= {"note": _note(graph), "start": start or picture["start"], "hold": hold}
         self.graph.selected = ""
         self.graph.picture = plain(picture)
-        self.graph.send({"type": "reveal", "ids": [plain_text(one) for one in lit[-2:]]})
+        self.graph.reveal(lit[-2:])
         if number < self.slider.max:
             self._layouts.prepare(self._pictures.region(number + 1))
 
@@ -172,15 +176,15 @@ class ReplayPlayer:
 
     # What the browser says. Nothing that it sends may raise.
 
-    def _on_graph(self, message: Mapping[str, Any]) -> None:
-        kind, node_id = message.get("type"), str(message.get("id", ""))
+    def _on_graph(self, content: object) -> None:
+        message = Message(content)
+        kind, node_id = message.kind, message.text("id")
         if kind == "hover" and node_id in self._boxes:
-            text = plain_text(_hover(self._boxes[node_id]))
-            self.graph.send({"type": "hover", "id": node_id, "text": text})
+            self.graph.show_hover(node_id, _hover(self._boxes[node_id]))
         elif kind == "find":
-            self._find(str(message.get("text", "")))
+            self._find(message.text("text"))
         if kind not in ("hover", "prepare"):
-            self.graph.send({"type": "ready"})
+            self.graph.tell_ready()
 
     def _on_box(self, node_id: str) -> None:
         kernel = self._boxes.get(node_id)
@@ -188,11 +192,13 @@ class ReplayPlayer:
         if home is not None:
             self._go(home)
 
-    def _on_words(self, message: Mapping[str, Any]) -> None:
-        if message.get("type") == "step" and isinstance(message.get("number"), int):
-            self.show_step(message["number"])
-        elif message.get("type") == "name":
-            self._find(str(message.get("name", "")))
+    def _on_words(self, content: object) -> None:
+        message = Message(content)
+        number = message.number("number")
+        if message.kind == "step" and number is not None:
+            self.show_step(number)
+        elif message.kind == "name":
+            self._find(message.text("name"))
 
     def _find(self, text: str) -> None:
         """Light the kernel of that name, else the first whose name or ops hold the text."""
@@ -207,10 +213,10 @@ class ReplayPlayer:
         ]
         found = next(iter((*exact, *parts, *inside)), None)
         if found is None:
-            self.graph.send({"type": "problem", "text": plain_text(f"no {text} in this picture")})
+            self.graph.tell_problem(f"no {text} in this picture")
             return
         self.graph.selected = found
-        self.graph.send({"type": "center", "id": found})
+        self.graph.center([found])
 
 
 def _note(graph: Graph) -> str:
@@ -225,7 +231,7 @@ def _note(graph: Graph) -> str:
 def _hover(kernel: Kernel) -> str:
     ops = kernel.ops
     lines = [f"{kernel.name}: {counted(kernel.size, 'op')}"] if kernel.op is None else []
-    lines += [op.text.strip()[:400] for op in ops[:MOST_PICTURE_OPS]]
+    lines += [cut(op.text.strip(), LONGEST_OP) for op in ops[:MOST_PICTURE_OPS]]
     if len(ops) > MOST_PICTURE_OPS:
         lines.append(f"and {len(ops) - MOST_PICTURE_OPS:,} more")
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from hlo_widgets.analysis.decisions.queue import QueueEntry, QueueMoment
 from hlo_widgets.analysis.decisions.replay.replay import Replay
 from hlo_widgets.analysis.decisions.replay.start import NO_QUEUE
 from hlo_widgets.analysis.decisions.replay.walk import ReplayStep
-from hlo_widgets.graph.words import counted
+from hlo_widgets.analysis.words import cost_words, counted, figure_words
 
 __all__ = ["MOST_QUEUED", "describe_moment", "describe_steps"]
 
@@ -197,15 +197,9 @@ def _other_record(decision: FusionDecision, log: DecisionLog) -> FusionDecision 
 def _cost(value: float | None, decision: FusionDecision) -> str:
     if value is None:
         return "not given"
-    text = f"{_figure(value)} {decision.cost_unit or ''}".rstrip()
+    text = cost_words(value, decision.cost_unit)
     odd = value < 0 and value is not decision.priority
     return f"{text}, as the compiler wrote it" if odd else text
-
-
-def _figure(value: float) -> str:
-    """Return a cost with four figures, and no sign for what rounding left of nothing."""
-    text = f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
-    return "0" if abs(value) < 1e-9 else text.replace("-", "−")
 
 
 def _queue(moment: QueueMoment, step: ReplayStep) -> list[dict[str, Any]]:
@@ -225,13 +219,13 @@ def _row(entry: QueueEntry, *, is_taken: bool) -> dict[str, Any]:
         other = counted(abs(entry.moved), "other")
         words = f"overtook {other}" if entry.moved > 0 else f"{other} overtook it"
     changed = entry.previous is not None and abs(entry.previous - entry.priority) > 1e-9
-    was = (
-        f"priority was {_figure(entry.previous)}" if changed and entry.previous is not None else ""
-    )
+    was = ""
+    if changed and entry.previous is not None:
+        was = f"priority was {figure_words(entry.previous)}"
     return {
         "rank": entry.rank,
         "producer": entry.producer,
-        "priority": _figure(entry.priority),
+        "priority": figure_words(entry.priority),
         "move": move,
         "by": abs(entry.moved or 0),
         "words": "; ".join(filter(None, (words, was))),
