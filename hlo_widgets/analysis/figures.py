@@ -8,11 +8,12 @@ from hlo_widgets.analysis.calls import fused_computation
 from hlo_widgets.analysis.rows import Work, comparable_source, work_rows
 from hlo_widgets.analysis.traffic import MemoryTraffic, memory_traffic
 from hlo_widgets.hlo import HloModule
+from hlo_widgets.hlo import opcode as opcodes
 
 __all__ = ["ProgramFigures", "program_figures"]
 
 _VMEM = 1
-_NO_OPS = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast"})
+_NO_OPS = opcodes.RELABELS | {"parameter", "constant"}
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,8 @@ PLUMBING = frozenset(
     "add-dependency after-all bitcast constant domain get-tuple-element opt-barrier parameter"
     " tuple".split()
 )
+# Gives a value, or a part of one, another name or shape: no kernel runs for it.
+RELABELS = frozenset({"bitcast", "get-tuple-element", "tuple"})
 # Asynchronous operations that XLA has opcodes of their own for. Of any other, `slice-start` is how
 # XLA writes an `async-start` of a computation that does one slice.
 _OWN_PAIRS = frozenset("all-gather all-reduce collective-permute copy recv send".split())

@@ -6,8 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from hlo_widgets.hlo import HloInstruction
+from hlo_widgets.hlo import opcode as opcodes
 
-__all__ = ["content_of", "find_merged"]
+__all__ = ["HANDS_ON", "content_of", "find_merged"]
+
+HANDS_ON = opcodes.RELABELS | {"parameter", "constant", "copy", "convert"}
+"""What hands values on or regroups them: compilers put it in and take it out without a record."""
 
 Content = Counter[tuple[str, str, str]]
 
@@ -15,11 +19,10 @@ Content = Counter[tuple[str, str, str]]
 def content_of(op: HloInstruction) -> Content:
     """Count what an op computes: of a fusion its body, without what only reads or regroups."""
     inside = op.called_computations[0].instructions if op.opcode == "fusion" else (op,)
-    plain = ("parameter", "constant", "tuple", "get-tuple-element", "bitcast", "copy", "convert")
     return Counter(
         (i.opcode, i.metadata.op_name or "", i.shape.to_string(with_layout=False))
         for i in inside
-        if i.opcode not in plain
+        if i.opcode not in HANDS_ON
     )
 
 

@@ -7,6 +7,7 @@ from hlo_widgets.analysis.obstacles import is_obstacle, obstacle_words, other_ha
 from hlo_widgets.analysis.reductions import reduced_and_spread
 from hlo_widgets.analysis.why.explanation import INFERRED, Evidence, Explanation, WhyKind
 from hlo_widgets.hlo import HloInstruction
+from hlo_widgets.hlo import opcode as opcodes
 
 __all__ = ["apart", "between", "edge"]
 
@@ -86,7 +87,7 @@ def _source_or_root(start: HloInstruction, end: HloInstruction) -> Explanation |
         note = Evidence(INFERRED, text, (start.name,))
         headline = f"There is no op to fuse: {text}."
         return Explanation(WhyKind.STRUCTURAL, headline, *names, (note,), names)
-    if end.is_root and end.opcode in ("tuple", "get-tuple-element", "bitcast"):
+    if end.is_root and end.opcode in opcodes.RELABELS:
         text = f"{end.name} is the root output of {end.parent.name}: it only names what is returned"
         note = Evidence(INFERRED, text, (end.name,))
         headline = f"The result of {start.name} has to be in memory: {text}."

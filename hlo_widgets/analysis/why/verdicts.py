@@ -18,6 +18,7 @@ from hlo_widgets.analysis.why.explanation import COMPILER, INFERRED, Explanation
 from hlo_widgets.analysis.why.records import Edge, records_of
 from hlo_widgets.analysis.words import cost_words
 from hlo_widgets.hlo import HloInstruction, HloModule
+from hlo_widgets.hlo import opcode as opcodes
 
 __all__ = ["PairVerdict", "PairVerdicts"]
 
@@ -153,7 +154,7 @@ class PairVerdicts:
         return replace(self.log, decisions=tuple(found))
 
     def _is_kernel(self, op: HloInstruction) -> bool:
-        return op.opcode not in ("bitcast", "get-tuple-element", "tuple")
+        return op.opcode not in opcodes.RELABELS
 
 
 def _in_short(answer: Explanation, records: tuple[FusionDecision, ...]) -> PairVerdict:
