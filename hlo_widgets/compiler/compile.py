@@ -13,6 +13,7 @@ from hlo_widgets.compiler.exporting import Program, export_program, export_publi
 from hlo_widgets.compiler.flags import Flags, check_explain_flags, plain_flags
 from hlo_widgets.compiler.handshake import PROTOCOL, installed_versions, own_versions
 from hlo_widgets.compiler.notes import notes_on
+from hlo_widgets.compiler.pictures import with_pictures
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.compiler.process import Reply
 from hlo_widgets.compiler.progress import Phase, report
@@ -160,10 +161,24 @@ def _send(program: Program, order: _Order, versions: Mapping[str, str]) -> tuple
     kept = cache.load(key) if cache is not None and not order.refresh else None
     if kept is not None:
         return kept, True
-    reply = workers.request(order.worker, target.name, header, program.content)
-    if cache is not None and reply.header["kind"] == "compiled":
+    reply, is_lasting = _ask(order, header, program.content)
+    if cache is not None and is_lasting:
         cache.store(key, reply)
     return reply, False
+
+
+def _ask(order: _Order, header: Mapping[str, Any], content: bytes) -> tuple[Reply, bool]:
+    """Ask the worker; say whether its reply is one to keep."""
+
+    def ask(**more: Any) -> Reply:
+        return workers.request(order.worker, order.target.name, {**header, **more}, content)
+
+    reply = ask()
+    if reply.header["kind"] != "compiled":
+        return reply, False
+    return (
+        with_pictures(reply, lambda: ask(draws=True)) if reply.header["can_draw"] else (reply, True)
+    )
 
 
 def _read_reply(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from hlo_widgets.compiler.explain_folder import ExplainFolder
 from hlo_widgets.compiler.explain_records import collect_records, pack_records
 from hlo_widgets.compiler.lowered import Made
-from hlo_widgets.compiler.toolchains import CompiledText, Request, Toolchain
+from hlo_widgets.compiler.toolchains import Request, Toolchain
 
 __all__ = ["ExplainingToolchain"]
 
@@ -24,6 +25,7 @@ _PICTURES = {"xla_dump_fusion_visualization": True, "xla_dump_hlo_as_text": True
 # or a GPU compiler's queue does not. Arbitrary: a train step of 16 layers has 320 kB and takes ten
 # seconds.
 _MOST_DRAWN = 512 * 1024
+_NOT_DRAWN = "the program is large: its fusion visualisation was not asked for"
 _MODULE = re.compile(r"\s*HloModule ([^\s,]+)")
 
 
@@ -31,51 +33,32 @@ class ExplainingToolchain(Toolchain):
     """A toolchain that returns the compiler's records along with the text.
 
     A TPU compiler's log is part of them; the variables that make it talk are set when the worker
-    starts.
+    starts. Its log names the two ops and the reason of a refusal only where it draws, which is a
+    request of its own: whatever becomes of that, the text is on its way.
     """
 
     def __init__(self, platform: str) -> None:
         super().__init__(platform)
         self._folder = ExplainFolder()
-        self._records: dict[str, bytes] = {}
-        self._notes: tuple[str, ...] = ()
-
-    def compile(self, request: Request, content: bytes) -> CompiledText:
-        """Compile a program, and pack what the compiler dumped meanwhile; as `Toolchain`."""
-        compiled = super().compile(request, content)
-        records, self._records = self._records, {}
-        return replace(compiled, records=pack_records(records), notes=self._notes)
 
     def _compile(self, request: Request, content: bytes, flags: Mapping[str, Any]) -> Made:
         with self._folder.request() as folder:
-            dumps = {**flags, **_PASSES, "xla_dump_to": str(folder)}
-            made = super()._compile(request, content, dumps)
+            dumps = _PICTURES if request.draws else _PASSES
+            options = {**flags, **dumps, "xla_dump_to": str(folder)}
+            made = super()._compile(request, content, options)
+            if request.draws:
+                return _with_records(made, folder, None)
             named = _MODULE.match(made.hlo_text)
-            self._records, left_out = collect_records(folder, named[1] if named else "")
-        self._notes = ()
-        if left_out:
-            self._notes = (f"{left_out} files of the compiler's records were too much to be sent",)
+            made = _with_records(made, folder, named[1] if named else "")
         # A CPU compiler writes nothing else.
         if self.platform == "cpu" or len(made.hlo_text) <= _MOST_DRAWN:
-            self._draw(request, content, flags)
-        else:
-            self._notes += ("the program is large: its fusion visualisation was not asked for",)
-        return made
+            return replace(made, can_draw=True)
+        return replace(made, notes=(*made.notes, _NOT_DRAWN))
 
-    def _draw(self, request: Request, content: bytes, flags: Mapping[str, Any]) -> None:
-        """Compile once more for the captions of the compiler's pictures, and for its log.
 
-        A TPU compiler's log names the two ops and the reason of a refusal only where it draws.
-        """
-        from jax.errors import JaxRuntimeError
-
-        try:
-            with self._folder.request() as folder:
-                dumps = {**flags, **_PICTURES, "xla_dump_to": str(folder)}
-                super()._compile(request, content, dumps)
-                records = collect_records(folder)[0]
-        except JaxRuntimeError as error:
-            self._notes += (f"the compiler made no fusion visualisation: {error}"[:200],)
-            return
-        # The log under the same name is the better one.
-        self._records |= records
+def _with_records(made: Made, folder: Path, module_name: str | None) -> Made:
+    try:
+        records, left_out = collect_records(folder, module_name)
+    except OSError as error:
+        return replace(made, notes=(f"the compiler's records could not be read: {error}",))
+    return replace(made, records=pack_records(records), records_left_out=left_out)

@@ -13,7 +13,7 @@ from hlo_widgets.compiler.targets import list_targets
 
 __all__ = ["PROTOCOL", "check_hello", "installed_versions", "own_versions", "worker_hello"]
 
-PROTOCOL = 4
+PROTOCOL = 5
 """Number of the message format; both sides must have the same."""
 
 

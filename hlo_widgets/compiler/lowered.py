@@ -39,12 +39,21 @@ class Made:
         devices: Number of devices that it is for.
         is_from_dump: Whether jaxlib could not read what the compiler gave, so that the text is the
             compiler's own dump.
+        records: What the compiler wrote down about its decisions, packed; empty where nobody asked
+            for it.
+        records_left_out: How many files of them were too much.
+        notes: What else the user should know about these.
+        can_draw: Whether a request that draws brings more of them.
     """
 
     hlo_text: str
     compile_seconds: float
     devices: int
     is_from_dump: bool = False
+    records: bytes = b""
+    records_left_out: int = 0
+    notes: tuple[str, ...] = ()
+    can_draw: bool = False
 
 
 class MovedInternalsError(Exception):

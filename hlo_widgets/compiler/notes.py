@@ -19,6 +19,8 @@ _FROM_DUMP = (
     "compiler's own dump after code generation"
 )
 
+_LEFT_OUT = "{} files of the compiler's records on fusion were too much to be sent"
+
 
 def notes_on(header: Mapping[str, Any], target: Target) -> tuple[str, ...]:
     """Write the notes on a worker's reply.
@@ -31,6 +33,7 @@ def notes_on(header: Mapping[str, Any], target: Target) -> tuple[str, ...]:
         *_figures(header, target),
         *_unused_devices(header, target),
         *((_FROM_DUMP,) if header["is_from_dump"] else ()),
+        *((_LEFT_OUT.format(left_out),) if (left_out := header["records_left_out"]) else ()),
         *header["notes"],
     )
 

@@ -15,7 +15,9 @@ class CompilerSettings:
 
     Attributes:
         time_limit_seconds: Longest time from sending a program to its result, the start of the
-            process included. A worker that takes longer is ended with `CompileTimeoutError`.
+            process included. A worker that takes longer is ended with `CompileTimeoutError`. The
+            drawing of an explained compile may take as long again; where it takes longer, the
+            result says so and stands.
         idle_seconds: A worker without work for this long ends itself; the next compile starts
             another.
         log_bytes: How much of the end of a worker's log is kept.

@@ -44,6 +44,8 @@ class Request:
         flags: Compiler options.
         spreads: For each input and output, whether the compiler may choose its sharding; `None`
             where the program is for one device.
+        draws: Whether not the text is wanted but what the compiler writes down where it draws its
+            fusions.
     """
 
     form: str
@@ -51,6 +53,7 @@ class Request:
     topology_options: Mapping[str, str] = field(default_factory=dict)
     flags: Mapping[str, Any] = field(default_factory=dict)
     spreads: tuple[tuple[bool, ...], tuple[bool, ...]] | None = None
+    draws: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,15 +65,11 @@ class CompiledText:
         has_figures: Whether this compiler prints estimates for this target; `None` where no target
             of its kind has any.
         why_no_figures: The compiler's own words for having none; empty where it has no words.
-        records: What it wrote down about its decisions, packed; empty where nobody asked for it.
-        notes: What the user should know about these.
     """
 
     made: Made
     has_figures: bool | None
     why_no_figures: str = ""
-    records: bytes = b""
-    notes: tuple[str, ...] = ()
 
 
 class Toolchain:

@@ -133,34 +133,46 @@ def answer(
         content: The program.
 
     Returns:
-        Header and bytes of the reply: of kind "compiled" with the text and the packed records, of
-        kind "moved" where the program should be sent in the public form, or of kind "refused" with
-        the compiler's words. A request of the form "flags" is answered with their list.
+        Header and bytes of the reply: as `_answer`, or of kind "moved" where the program should be
+        sent in the public form, or of kind "refused" with the compiler's words.
     """
     try:
-        wanted = _read_request(request)
-        if wanted.form == "flags":
-            return {"kind": "flags"}, _flags(toolchain, wanted)
-        compiled = toolchain.compile(wanted, content)
-        versions = toolchain.versions(wanted)
+        return _answer(toolchain, _read_request(request), content)
     except MovedInternalsError as error:
         return {"kind": "moved", "reason": str(error)}, b""
     except WrongDeviceCountError as error:
         return {"kind": "refused", "reason": str(error), "is_expected": True}, b""
     except Exception as error:  # noqa: BLE001 - whatever a compiler raises is an answer, not the end of its process
         return _refusal(error), b""
+
+
+def _answer(toolchain: Toolchain, wanted: Request, content: bytes) -> tuple[dict[str, Any], bytes]:
+    """Answer with a reply of kind "compiled", with the text and the packed records.
+
+    A request that draws is answered with the records alone, "drawn"; one of the form "flags" with
+    their list.
+    """
+    if wanted.form == "flags":
+        return {"kind": "flags"}, _flags(toolchain, wanted)
+    compiled = toolchain.compile(wanted, content)
+    made = compiled.made
+    if wanted.draws:
+        header = {"records_left_out": made.records_left_out, "notes": made.notes}
+        return {"kind": "drawn", **header}, made.records
     header = {
         "kind": "compiled",
-        "compile_seconds": compiled.made.compile_seconds,
-        "devices": compiled.made.devices,
-        "is_from_dump": compiled.made.is_from_dump,
+        "compile_seconds": made.compile_seconds,
+        "devices": made.devices,
+        "is_from_dump": made.is_from_dump,
         "has_figures": compiled.has_figures,
         "why_no_figures": compiled.why_no_figures,
-        "versions": versions,
-        "records_bytes": len(compiled.records),
-        "notes": compiled.notes,
+        "versions": toolchain.versions(wanted),
+        "records_bytes": len(made.records),
+        "records_left_out": made.records_left_out,
+        "notes": made.notes,
+        "can_draw": made.can_draw,
     }
-    return header, compiled.made.hlo_text.encode() + compiled.records
+    return header, made.hlo_text.encode() + made.records
 
 
 def _flags(toolchain: Toolchain, wanted: Request) -> bytes:
@@ -176,6 +188,7 @@ def _read_request(request: dict[str, Any]) -> Request:
         topology_options=request["topology_options"],
         flags=request["flags"],
         spreads=None if spreads is None else (tuple(spreads[0]), tuple(spreads[1])),
+        draws=request.get("draws", False),
     )
 
 

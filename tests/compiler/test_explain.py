@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import functools
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
 import pytest
 
 from hlo_widgets.analysis.decisions import DecisionLog, Exactness, Verdict
-from hlo_widgets.compiler import Phase, compile_for, find_target, reporting, settings
+from hlo_widgets.compiler import (
+    Phase,
+    call_off,
+    compile_for,
+    compile_newest,
+    find_target,
+    reporting,
+    settings,
+)
 from hlo_widgets.compiler.environment import explain_worker
+from hlo_widgets.compiler.explain_records import unpack_records
 from hlo_widgets.compiler.pool import workers
-from hlo_widgets.errors import CompileError, NotCompilableError
+from hlo_widgets.errors import CompileCancelledError, CompileError, NotCompilableError
 from tests.compiler.support import (
     SOFTMAX_SPEC,
     mlp,
@@ -124,6 +135,115 @@ def test_a_program_in_the_public_form_is_explained_too(changed_settings):
     result = compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True)
     assert result.module.name == "jit_call"
     assert len(result.decisions) > 0
+
+
+def worker_that_draws_so(*lines):
+    """The command of a worker that does something else where it is asked to draw."""
+    return worker_that(
+        "import os, time",
+        "from hlo_widgets.compiler.toolchains import Toolchain",
+        "compile_it = Toolchain.compile",
+        "def drawing(self, request, content):",
+        "    if not request.draws:",
+        "        return compile_it(self, request, content)",
+        *(f"    {line}" for line in lines),
+        "Toolchain.compile = drawing",
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("os.abort()", "it was ended by SIGABRT"),
+        ("time.sleep(60)", "no answer within 0.5 seconds"),
+        ("raise OSError(28, 'No space left on device')", "No space left on device"),
+    ],
+)
+def test_the_result_stands_where_the_drawing_fails(changed_settings, tmp_path, line, words):
+    changed_settings.cache_folder = str(tmp_path)
+    changed_settings.command = worker_that_draws_so(line)
+
+    def limit_the_drawing(phase):
+        if phase == Phase.COMPILING:
+            compiles.append(phase)
+            changed_settings.time_limit_seconds = 60.0 if len(compiles) % 2 else 0.5
+
+    compiles = []
+    with reporting(limit_the_drawing):
+        result = compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True)
+    (note,) = [note for note in result.notes if words in note]
+    assert note.startswith("the compiler made no fusion visualisation: ")
+    assert any(record.changes.made for record in result.decisions.passes)
+    # An answer would be the same the next time; the end of a process need not be.
+    with reporting(limit_the_drawing):
+        again = compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True)
+    assert again.is_cached == line.startswith("raise")
+
+
+def test_who_calls_off_a_drawing_gets_no_result(changed_settings):
+    changed_settings.command = worker_that_draws_so("time.sleep(60)")
+    drawing = threading.Event()
+    phases = []
+
+    def listen(phase):
+        phases.append(phase)
+        if phases.count(Phase.COMPILING) == 2:
+            drawing.set()
+
+    def compile_it():
+        with reporting(listen):
+            compile_newest("a", row_softmax, SOFTMAX_SPEC, target="cpu", explain=True)
+
+    with ThreadPoolExecutor(1) as pool:
+        compiling = pool.submit(compile_it)
+        assert drawing.wait(60)
+        assert call_off("a")
+        with pytest.raises(CompileCancelledError):
+            compiling.result(timeout=30)
+
+
+def test_the_drawing_has_a_time_limit_of_its_own(changed_settings):
+    compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True)
+    changed_settings.command = worker_that(
+        "import time",
+        "from hlo_widgets.compiler.toolchains import Toolchain",
+        "compile_it = Toolchain.compile",
+        "def slow(self, request, content):",
+        "    compiled = compile_it(self, request, content)",
+        "    time.sleep(4.5)",
+        "    return compiled",
+        "Toolchain.compile = slow",
+    )
+    changed_settings.time_limit_seconds = 8.0
+    result = compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True)
+    assert result.notes == ()
+    assert len(result.decisions) > 0
+
+
+def test_the_text_stands_where_the_records_cannot_be_read(changed_settings):
+    changed_settings.command = worker_that(
+        "from hlo_widgets.compiler import explaining",
+        "def full(*_):",
+        "    raise OSError(28, 'No space left on device')",
+        "explaining.collect_records = full",
+    )
+    result = compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True)
+    assert result.hlo_text.startswith("HloModule jit_row_softmax")
+    assert "records could not be read: [Errno 28] No space left" in result.notes[0]
+    assert len(result.decisions) == 0
+
+
+def test_what_was_too_much_is_counted_of_both_compiles(changed_settings):
+    whole = compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True)
+    passes = sum(".00" in name for name in unpack_records(whole.records))
+    changed_settings.command = worker_that(
+        "from hlo_widgets.compiler import explain_records",
+        "explain_records._PASSES_BYTES = explain_records._PICTURES_BYTES = 1",
+    )
+    result = compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True)
+    (count,) = [note.split()[0] for note in result.notes if "too much to be sent" in note]
+    assert int(count) == passes + 1
+    assert len(result.decisions.passes) == 0
 
 
 def test_a_large_program_is_not_drawn_and_says_so(changed_settings):
