@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tarfile
 import tempfile
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -38,6 +39,12 @@ def file_of(name, ending):
     """Return the one file of a dump whose name ends so."""
     (found,) = (path for path in dump_folder(name).iterdir() if path.name.endswith(ending))
     return found
+
+
+def were_highest(replay):
+    """Count the fusions of a replay that took the highest priority, did not, cannot be told."""
+    moments = (replay.queue(step.number) for step in replay.steps)
+    return Counter(moment.was_highest for moment in moments if moment is not None)
 
 
 def ask(name, a, b, *, by_graph_alone=False):

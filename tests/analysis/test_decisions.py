@@ -18,7 +18,7 @@ from hlo_widgets.analysis.decisions import (
 )
 from hlo_widgets.analysis.decisions.frames import read_frames
 from hlo_widgets.analysis.decisions.log import DecisionSource
-from hlo_widgets.analysis.decisions.queue import queue_place, replay_queue
+from hlo_widgets.analysis.decisions.queue import QueueHistory, queue_place
 from hlo_widgets.analysis.decisions.record import FusionDecision
 from tests.analysis.dumps import DATA, decisions_of, dump_folder, file_of
 
@@ -306,7 +306,9 @@ def test_each_pair_that_was_taken_had_the_highest_priority_where_that_can_be_che
     checked = Counter()
     for name in ("mlp", "attention", "layer_norm", "train_step", "row_softmax"):
         source = source_of(f"{name}.h100", "priority_fusion_dump.txt")
-        checked.update(step.was_highest for step in replay_queue(source.decisions))
+        queue = QueueHistory(source.decisions)
+        fused = (d for d in source.decisions if d.verdict is Verdict.FUSED)
+        checked.update(queue.moment(decision).was_highest for decision in fused)
     assert checked[False] == 0
     assert checked[True] > 35
 
@@ -317,9 +319,9 @@ def test_the_order_of_a_queue_can_be_found_wrong():
         for i, (n, p) in enumerate((("a", 1.0), ("b", 2.0), ("c", -1.0)))
     ]
     taken = FusionDecision("a", "x", Verdict.FUSED, step=3, consumers=("x",), fusion_name="f")
-    (step,) = replay_queue([*ranked, taken])
-    assert step.was_highest is False
-    assert step.queue == (("b", 2.0), ("a", 1.0))
+    moment = QueueHistory([*ranked, taken]).moment(taken)
+    assert moment.was_highest is False
+    assert [(one.producer, one.priority) for one in moment.entries] == [("b", 2.0), ("a", 1.0)]
 
 
 def test_a_place_in_the_queue_and_none_for_a_negative_priority():

@@ -14,15 +14,7 @@ from dataclasses import dataclass
 
 from hlo_widgets.analysis.decisions.record import FusionDecision, Verdict
 
-__all__ = [
-    "QueueEntry",
-    "QueueHistory",
-    "QueueMoment",
-    "QueuePlace",
-    "QueueStep",
-    "queue_place",
-    "replay_queue",
-]
+__all__ = ["QueueEntry", "QueueHistory", "QueueMoment", "QueuePlace", "queue_place"]
 
 # Costs are printed with as many digits as they need; sums of them differ in the last.
 _SAME = 1e-6
@@ -42,22 +34,6 @@ class QueuePlace:
     rank: int | None
     length: int
     highest: tuple[str, float] | None
-
-
-@dataclass(frozen=True)
-class QueueStep:
-    """One fusion and the queue that it was taken from.
-
-    Attributes:
-        decision: The fusion.
-        queue: Producers and priorities at that moment, highest first.
-        was_highest: Whether the producer had the highest priority; None where the record does not
-            allow that check.
-    """
-
-    decision: FusionDecision
-    queue: tuple[tuple[str, float], ...]
-    was_highest: bool | None
 
 
 @dataclass(frozen=True)
@@ -191,25 +167,6 @@ def _unclear(queue: _Queue, decision: FusionDecision) -> str:
     return ""
 
 
-def replay_queue(decisions: Iterable[FusionDecision]) -> tuple[QueueStep, ...]:
-    """Replay the queue of one priority dump.
-
-    Args:
-        decisions: The decisions of one GPU priority dump, in its order.
-
-    Returns:
-        One step a fusion.
-    """
-    queue = _Queue()
-    steps = []
-    for decision in decisions:
-        if decision.verdict is Verdict.FUSED:
-            highest = None if _unclear(queue, decision) else queue.is_highest(decision)
-            steps.append(QueueStep(decision, queue.entries(), highest))
-        queue.apply(decision)
-    return tuple(steps)
-
-
 def queue_place(decisions: Iterable[FusionDecision], decision: FusionDecision) -> QueuePlace:
     """Return where the producer of a ranked decision stood once the queue held it.
 
@@ -234,9 +191,14 @@ def queue_place(decisions: Iterable[FusionDecision], decision: FusionDecision) -
 
 
 class _Queue:
+    """The queue at one moment.
+
+    Attributes:
+        current: The producer that is being fused into its consumers, one record each.
+    """
+
     def __init__(self) -> None:
         self._priorities: dict[str, float] = {}
-        # The producer that is being fused into its consumers, one record each.
         self.current: str | None = None
         self._consumers: dict[str, frozenset[str]] = {}
         self._in_part: set[str] = set()
@@ -249,6 +211,7 @@ class _Queue:
         return other
 
     def apply(self, decision: FusionDecision) -> None:
+        """Take the next record in: a fusion takes producers out, an update puts one in or out."""
         if decision.verdict is Verdict.FUSED:
             self.current = decision.producer
             self._priorities.pop(decision.producer, None)
@@ -269,6 +232,7 @@ class _Queue:
             self._priorities[decision.producer] = priority
 
     def entries(self) -> tuple[tuple[str, float], ...]:
+        """Return the producers with their priorities, highest first."""
         return tuple(sorted(self._priorities.items(), key=lambda entry: -entry[1]))
 
     def holds(self, name: str) -> bool:
@@ -280,6 +244,7 @@ class _Queue:
         return name in self._in_part
 
     def is_highest(self, decision: FusionDecision) -> bool | None:
+        """Return whether the producer of a fusion has the highest priority; None if not queued."""
         own = self._priorities.get(decision.producer)
         if own is None:
             return None

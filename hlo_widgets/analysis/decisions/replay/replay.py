@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -84,12 +83,6 @@ class Replay:
     def final(self) -> Mapping[str, Kernel]:
         """The kernels after the last step, by name."""
         return self.kernels(len(self.steps))
-
-    @cached_property
-    def by_verdict(self) -> Counter[bool | None]:
-        """How many fusions took the producer of the highest priority, did not, cannot be told."""
-        moments = (self.queue(s.number) for s in self.steps if s.decision is not None)
-        return Counter(moment.was_highest for moment in moments if moment is not None)
 
     def home_of(self, kernel: Kernel) -> str | None:
         """Return the name of the kernel of the end that holds what a kernel computes.
