@@ -22,12 +22,8 @@ Facts are attributes; the message is built from them.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from hlo_widgets.analysis.memory_report import MemoryReport
+from typing import Any
 
 __all__ = [
     "CompileCancelledError",
@@ -208,24 +204,16 @@ class CompileError(HloWidgetsError, RuntimeError):
         target: The name of the target.
         reason: The compiler's own words, or what happened to its process.
         log: The end of the compiler process's log; empty where it wrote none.
+        memory_report: What the compiler said about a memory that was too small, read: a
+            `hlo_widgets.analysis.MemoryReport`. `None` where the error is about something else.
     """
 
-    def __init__(self, target: str, reason: str, log: str = "") -> None:
+    def __init__(self, target: str, reason: str, log: str = "", memory_report: Any = None) -> None:
         super().__init__(target, reason, log)
         self.target = target
         self.reason = reason
         self.log = log
-
-    @functools.cached_property
-    def memory_report(self) -> MemoryReport | None:
-        """What the compiler said about a memory that was too small, as a table.
-
-        `None` where the error is about something else.
-        """
-        # Only for whoever asks: this module is the lowest; pyproject.toml names the exception.
-        from hlo_widgets.analysis.memory_report import read_memory_report
-
-        return read_memory_report(self.reason)
+        self.memory_report = memory_report
 
     def __str__(self) -> str:
         words = self.reason
@@ -238,7 +226,13 @@ class CompileError(HloWidgetsError, RuntimeError):
 
 
 class CompileCancelledError(CompileError):
-    """The compile was called off, or a newer one under the same key has overtaken it."""
+    """The compile was called off, or a newer one under the same key has overtaken it.
+
+    Nothing is wrong with the program.
+    """
+
+    def __str__(self) -> str:
+        return f"compiling for {self.target!r} was given up: {self.reason}"
 
 
 class CompileTimeoutError(CompileError, TimeoutError):

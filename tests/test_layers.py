@@ -43,6 +43,7 @@ def test_no_layer_imports_from_above():
 @pytest.mark.parametrize(
     ("module", "line", "contract"),
     [
+        ("errors.py", "import hlo_widgets.analysis", "Each layer imports only"),
         ("hlo/shape.py", "import hlo_widgets.analysis", "Each layer imports only"),
         ("graph/unlisted.py", "import jax", "Only the compiler layer names jax"),
         ("analysis/unlisted.py", "import ipywidgets", "Only widgets imports the widget libraries"),

@@ -187,7 +187,7 @@ def _read_reply(
     report(Phase.READING)
     header = reply.header
     if header["kind"] != "compiled":
-        raise CompileError(target.name, header["reason"])
+        raise _refusal(target, header["reason"])
     text_bytes = len(reply.body) - header["records_bytes"]
     return CompilationResult(
         hlo_text=reply.body[:text_bytes].decode(),
@@ -200,3 +200,9 @@ def _read_reply(
         is_cached=is_cached,
         records=reply.body[text_bytes:],
     )
+
+
+def _refusal(target: Target, reason: str) -> CompileError:
+    from hlo_widgets.analysis.memory_report import read_memory_report
+
+    return CompileError(target.name, reason, memory_report=read_memory_report(reason))

@@ -29,7 +29,7 @@ from hlo_widgets.compiler.process import (
 )
 from hlo_widgets.compiler.progress import Phase, report
 from hlo_widgets.compiler.settings import settings
-from hlo_widgets.compiler.turns import OVERTAKEN, OvertakenError, Turn, Turns
+from hlo_widgets.compiler.turns import CALLED_OFF, OVERTAKEN, OvertakenError, Turn, Turns
 from hlo_widgets.errors import CompileCancelledError, CompileError, CompileTimeoutError
 
 __all__ = ["Workers", "shut_down", "workers"]
@@ -104,7 +104,7 @@ class Workers:
         Returns:
             Whether there was one in a queue.
         """
-        number, was_there = self._drop(key, "it was called off", 0.0)
+        number, was_there = self._drop(key, CALLED_OFF, 0.0)
         # A key that is not used again is not remembered. One that is, and newer, stays.
         if self._newest.get(key) == number:
             self._newest.pop(key, None)
@@ -193,13 +193,17 @@ class Workers:
         slot = self._slot(toolchain)
         key, number = _REQUEST.get() or (None, 0)
 
-        def is_current() -> bool:
-            return key is None or self._newest.get(key) == number
+        def why_dropped() -> str | None:
+            newest = self._newest.get(key)
+            if key is None or newest == number:
+                return None
+            # Calling off forgets the key.
+            return CALLED_OFF if newest is None else OVERTAKEN
 
         if slot.turns.is_taken():
             report(Phase.WAITING)
         try:
-            with slot.turns.turn(key, is_current) as turn:
+            with slot.turns.turn(key, why_dropped) as turn:
                 try:
                     return _ask(slot, target, ask, turn)
                 except BaseException:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-__all__ = ["OVERTAKEN", "OvertakenError", "Turn", "Turns"]
+__all__ = ["CALLED_OFF", "OVERTAKEN", "OvertakenError", "Turn", "Turns"]
 
+CALLED_OFF = "it was called off"
 OVERTAKEN = "a newer request has overtaken it"
 
 
@@ -54,22 +55,23 @@ class Turns:
 
     @contextmanager
     def turn(
-        self, key: Hashable = None, is_current: Callable[[], bool] = lambda: True
+        self, key: Hashable = None, why_dropped: Callable[[], str | None] = lambda: None
     ) -> Iterator[Turn]:
         """Wait for a turn, and have it as long as the block lasts.
 
         Args:
             key: What `drop` knows the request by.
-            is_current: Whether no newer request with this key has been made, by now.
+            why_dropped: Says why the request has become pointless by now; `None` where it has not.
 
         Raises:
-            OvertakenError: If the request is dropped while it waits, or is not current.
+            OvertakenError: If the request is dropped while it waits, or has been before.
         """
         mine = Turn(key)
         with self._lock:
             # Under the lock: whoever makes a newer one drops those that are in the queue by then.
-            if not is_current():
-                raise OvertakenError(OVERTAKEN)
+            why = why_dropped()
+            if why is not None:
+                raise OvertakenError(why)
             self._queue.append(mine)
             self._wake_first()
         try:

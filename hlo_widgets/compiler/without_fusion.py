@@ -176,7 +176,7 @@ def without_fusion(
         raise
     except CompileError as error:
         reason = f"it compiles, but not with {', '.join(off)} off: {error.reason}"
-        raise CompileError(chosen.name, reason, error.log) from error
+        raise CompileError(chosen.name, reason, error.log, error.memory_report) from error
     return FusionComparison(fused, unfused, off)
 
 

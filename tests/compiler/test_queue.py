@@ -114,6 +114,23 @@ def test_an_older_request_that_is_traced_longer_does_not_overtake_a_newer_one(po
     assert "constant(7)" in newer.hlo_text
 
 
+def test_a_request_that_is_called_off_while_it_is_traced_says_so(pool):
+    traced, may_go_on = threading.Event(), threading.Event()
+
+    def slow(x):
+        traced.set()
+        may_go_on.wait(60)
+        return x + 1
+
+    compiling = pool.submit(compile_newest, "a widget", slow, SPEC, target="cpu")
+    traced.wait(60)
+    call_off("a widget")
+    may_go_on.set()
+    with pytest.raises(CompileCancelledError) as caught:
+        compiling.result(timeout=60)
+    assert str(caught.value) == "compiling for 'cpu' was given up: it was called off"
+
+
 def test_fifty_quick_changes_compile_the_first_and_the_last(pool, held):
     first = pool.submit(compile_newest, "a widget", add(0), SPEC, target="cpu")
     wait_until(lambda: workers.is_busy("cpu"))
