@@ -11,7 +11,7 @@ In each, `view` is the widget with its traits, and `part` or `panel` links it; t
 hold what is shown, without widgets. `front` has the front ends: plain JavaScript and style sheets.
 """
 
-from hlo_widgets.widgets.controls.recompiler import Compiled, compile_variant
+from hlo_widgets.widgets.controls.compiled import Compiled, compile_variant
 from hlo_widgets.widgets.controls.variant import Source, Variant
 from hlo_widgets.widgets.explorer import Explorer
 from hlo_widgets.widgets.shown import Shown

@@ -45,14 +45,14 @@ def sent(monkeypatch):
 
     def collect(explorer):
         messages = []
-        monkeypatch.setattr(explorer._graph, "send", messages.append)
+        monkeypatch.setattr(explorer._picture.widget, "send", messages.append)
         return messages
 
     return collect
 
 
 def decide(explorer):
-    explorer._on_graph({"type": "option", "name": "show_decisions", "value": True})
+    explorer._picture.on_message({"type": "option", "name": "show_decisions", "value": True})
 
 
 def part(explorer, title):
@@ -63,7 +63,9 @@ def part(explorer, title):
 
 
 def told(explorer):
-    return [(a["tail"], a["head"]) for a in explorer._graph.picture["arrows"] if "verdict" in a]
+    return [
+        (a["tail"], a["head"]) for a in explorer._picture.widget.picture["arrows"] if "verdict" in a
+    ]
 
 
 def refusal(producer, consumer, reason="no", **more):
@@ -74,20 +76,20 @@ def refusal(producer, consumer, reason="no", **more):
 
 def test_the_mode_says_on_each_arrow_what_is_on_record(mlp):
     assert told(mlp) == []
-    assert mlp._graph.picture["decisions"] is False
+    assert mlp._picture.widget.picture["decisions"] is False
     decide(mlp)
     assert ("loop_multiply_fusion", "gemm_fusion_dot") in told(mlp)
-    counts = {kind["kind"]: kind["count"] for kind in mlp._graph.picture["kinds"]}
+    counts = {kind["kind"]: kind["count"] for kind in mlp._picture.widget.picture["kinds"]}
     assert counts["unprofitable"] == 2
     assert counts["structural"] == 0
-    json.dumps(mlp._graph.picture, allow_nan=False)
+    json.dumps(mlp._picture.widget.picture, allow_nan=False)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_arrow_says_what_its_explanation_says(name):
     explorer = hw.explore(module_of(name), decisions=decisions_of(name))
     decide(explorer)
-    arrows = [a for a in explorer._graph.picture["arrows"] if "verdict" in a]
+    arrows = [a for a in explorer._picture.widget.picture["arrows"] if "verdict" in a]
     assert arrows
     for arrow in arrows:
         tail = arrow["tail"].partition("@")[0]
@@ -99,9 +101,9 @@ def test_an_arrow_says_what_its_explanation_says(name):
 
 def test_asking_opens_the_explanation_and_selecting_closes_it(mlp):
     mlp.select("gemm_fusion_dot")
-    mlp._graph.asked = ["loop_multiply_fusion", "input_reduce_fusion"]
+    mlp._picture.widget.asked = ["loop_multiply_fusion", "input_reduce_fusion"]
     assert mlp.selected == ""
-    why = mlp._detail.detail["why"]
+    why = mlp._details.widget.detail["why"]
     assert why["kind"] == "unprofitable"
     facts = dict(why["facts"])
     assert facts["price"].startswith("unfused − fused = −126.8 us")
@@ -111,18 +113,18 @@ def test_asking_opens_the_explanation_and_selecting_closes_it(mlp):
         "loop_multiply_fusion",
         "input_reduce_fusion",
     ]
-    mlp._on_detail({"type": "go", "id": why["ops"][1]["id"]})
-    assert mlp._graph.asked == []
-    assert mlp._detail.detail["name"] == "input_reduce_fusion"
-    mlp._graph.asked = ["loop_multiply_fusion", "input_reduce_fusion"]
-    mlp._graph.asked = []
-    assert "summary" in mlp._detail.detail
+    mlp._details.on_message({"type": "go", "id": why["ops"][1]["id"]})
+    assert mlp._picture.widget.asked == []
+    assert mlp._details.widget.detail["name"] == "input_reduce_fusion"
+    mlp._picture.widget.asked = ["loop_multiply_fusion", "input_reduce_fusion"]
+    mlp._picture.widget.asked = []
+    assert "summary" in mlp._details.widget.detail
 
 
 def test_why_not_fused_by_name_shows_what_it_returns(mlp, sent):
     messages = sent(mlp)
     answer = mlp.why_not_fused("loop_multiply_fusion", "input_reduce_fusion")
-    assert answer.kind == mlp._detail.detail["why"]["kind"]
+    assert answer.kind == mlp._details.widget.detail["why"]["kind"]
     assert messages[-1]["type"] == "center_pair"
     with pytest.raises(HloLookupError):
         mlp.why_not_fused("loop_multiply_fusion", "nothing")
@@ -130,9 +132,9 @@ def test_why_not_fused_by_name_shows_what_it_returns(mlp, sent):
 
 def test_what_lies_in_a_fusion_is_answered_by_its_kernel():
     explorer = hw.explore(hw.captures.load("row_softmax", "v6e"), expanded=["fusion.1"])
-    inner = next(box["id"] for box in explorer._graph.picture["boxes"] if "/" in box["id"])
-    explorer._graph.asked = [inner, "copy-done"]
-    why = explorer._detail.detail["why"]
+    inner = next(box["id"] for box in explorer._picture.widget.picture["boxes"] if "/" in box["id"])
+    explorer._picture.widget.asked = [inner, "copy-done"]
+    why = explorer._details.widget.detail["why"]
     assert [op["name"] for op in why["ops"]] == [inner.rpartition("/")[2], "copy-start"]
     assert "fusion.1" in [op["name"] for op in why["kernels"]]
 
@@ -140,25 +142,25 @@ def test_what_lies_in_a_fusion_is_answered_by_its_kernel():
 @pytest.mark.parametrize("ids", [["x"], ["no", "such"], ["", ""], ["a", "b", "c"], ["/", "@"]])
 def test_asking_for_what_is_not_there_is_told_and_never_raises(mlp, sent, ids):
     messages = sent(mlp)
-    mlp._graph.asked = ids
+    mlp._picture.widget.asked = ids
     assert [message["type"] for message in messages] == ["problem"]
-    assert "why" not in mlp._detail.detail
+    assert "why" not in mlp._details.widget.detail
 
 
 def test_picking_starts_in_the_details(mlp, sent):
     messages = sent(mlp)
-    mlp._on_detail({"type": "pick", "id": "gemm_fusion_dot"})
+    mlp._details.on_message({"type": "pick", "id": "gemm_fusion_dot"})
     assert messages == [{"type": "pick", "id": "gemm_fusion_dot", "name": "gemm_fusion_dot"}]
-    mlp._on_detail({"type": "pick", "id": "nowhere"})
-    mlp._on_detail({"type": "why", "ids": ["nowhere", "gemm_fusion_dot"]})
+    mlp._details.on_message({"type": "pick", "id": "nowhere"})
+    mlp._details.on_message({"type": "why", "ids": ["nowhere", "gemm_fusion_dot"]})
     assert [message["type"] for message in messages] == ["pick", "problem"]
-    mlp._on_detail({"type": "why", "ids": ["gemm_fusion_dot", "fusion.13"]})
-    assert mlp._detail.detail["why"]["kind"] == "blocked"
+    mlp._details.on_message({"type": "why", "ids": ["gemm_fusion_dot", "fusion.13"]})
+    assert mlp._details.widget.detail["why"]["kind"] == "blocked"
 
 
 def test_the_details_list_the_records_of_an_op(mlp):
     mlp.select("loop_multiply_fusion")
-    records = mlp._detail.detail["decisions"]
+    records = mlp._details.widget.detail["decisions"]
     first = records["shown"][0]
     assert first["verdict"] == "refused"
     assert first["words"] == "will execute slower if fused"
@@ -166,7 +168,7 @@ def test_the_details_list_the_records_of_an_op(mlp):
     assert first["ask"] == "input_reduce_fusion"
     assert records["left_out"] > 0
     mlp.select("x.1")
-    assert mlp._detail.detail["decisions"] == {"shown": [], "left_out": 0}
+    assert mlp._details.widget.detail["decisions"] == {"shown": [], "left_out": 0}
 
 
 def test_a_record_tells_what_the_op_was_in_it():
@@ -181,9 +183,9 @@ def test_a_record_tells_what_the_op_was_in_it():
 def test_without_a_record_the_graph_speaks_and_it_is_said():
     explorer = hw.explore(hw.captures.load("row_softmax", "v6e"))
     decide(explorer)
-    assert explorer._graph.picture["note"] == NO_RECORD
-    explorer._graph.asked = ["x.1", "fusion.1"]
-    why = explorer._detail.detail["why"]
+    assert explorer._picture.widget.picture["note"] == NO_RECORD
+    explorer._picture.widget.asked = ["x.1", "fusion.1"]
+    why = explorer._details.widget.detail["why"]
     assert (why["kind"], why["note"]) == ("blocked", NO_RECORD)
     assert {item["mark"] for item in why["evidence"]} == {"inferred"}
     assert part(explorer, "Decisions").bar.summary == {"notes": [NO_RECORD]}
@@ -231,10 +233,10 @@ def test_a_filter_leaves_rows_and_arrows(mlp):
     ]
     assert all(row.gain < 0 for row in decisions._rows)
     assert decisions.bar.told.startswith(f"{len(decisions._rows)} of 160 records")
-    assert "2 of 6 verdicts" in mlp._graph.picture["note"]
+    assert "2 of 6 verdicts" in mlp._picture.widget.picture["note"]
     decisions.bar.chosen = {}
     assert told(mlp) == everything
-    assert mlp._graph.picture["note"] == ""
+    assert mlp._picture.widget.picture["note"] == ""
 
 
 SIBLINGS = """HloModule two
@@ -253,10 +255,10 @@ def test_a_filter_takes_the_lines_of_siblings_away():
     explorer = hw.explore(SIBLINGS, decisions=log)
     decide(explorer)
     assert told(explorer) == [("a", "b")]
-    arrows = len(explorer._graph.picture["arrows"])
+    arrows = len(explorer._picture.widget.picture["arrows"])
     part(explorer, "Decisions").bar.chosen = {"verdict": "fused"}
     assert told(explorer) == []
-    assert len(explorer._graph.picture["arrows"]) == arrows - 1
+    assert len(explorer._picture.widget.picture["arrows"]) == arrows - 1
 
 
 @pytest.mark.parametrize(
@@ -301,10 +303,10 @@ def test_a_row_leads_to_the_two_ops_or_the_one_or_says_that_there_is_none(mlp, s
         for verdict in (Verdict.INELIGIBLE, Verdict.REFUSED)
     )
     decisions.table.selected_rows = [pair]
-    assert len(mlp._graph.asked) == 2
-    assert mlp._detail.detail["why"]["kind"] == "unprofitable"
+    assert len(mlp._picture.widget.asked) == 2
+    assert mlp._details.widget.detail["why"]["kind"] == "unprofitable"
     decisions.table.selected_rows = [ineligible]
-    assert mlp._graph.asked == []
+    assert mlp._picture.widget.asked == []
     assert mlp.selected == decisions._rows[ineligible].join.producers[0]
     assert decisions.table.selected_rows == [ineligible]
     mlp.select("x.1")
@@ -323,7 +325,7 @@ def test_records_about_plumbing_lead_to_the_arrow_that_hides_it():
     )
     assert all(name.startswith("get-tuple-element") for name in decision.join.consumers)
     explorer._go_to_decision(decision)
-    assert tuple(explorer._graph.asked) in told(explorer)
+    assert tuple(explorer._picture.widget.asked) in told(explorer)
 
 
 def test_of_words_in_one_place_the_first_are_drawn():
@@ -355,7 +357,7 @@ def test_words_never_lie_on_one_another_in_a_view_of_the_most_nodes():
     )
     explorer = hw.explore("\n".join([*lines, "}", ""]), decisions=DecisionLog(tuple(records)))
     decide(explorer)
-    verdicts = [a["verdict"] for a in explorer._graph.picture["arrows"] if "verdict" in a]
+    verdicts = [a["verdict"] for a in explorer._picture.widget.picture["arrows"] if "verdict" in a]
     areas = [
         (x - 60, y - 11.5, x + 60, y + 11.5)
         for x, y in (verdict["at"] for verdict in verdicts if verdict["lines"])
@@ -425,24 +427,24 @@ def test_hostile_words_arrive_as_text():
     explorer = hw.explore(chain(3), decisions=log)
     decide(explorer)
     part(explorer, "Decisions")
-    explorer._graph.asked = ["op.1", "op.2"]
-    words = json.dumps([explorer._graph.picture, explorer._detail.detail]).encode()
+    explorer._picture.widget.asked = ["op.1", "op.2"]
+    words = json.dumps([explorer._picture.widget.picture, explorer._details.widget.detail]).encode()
     assert b"<script>" in words
     assert b"\\u202e" not in words.replace(b"\\\\u202e", b"")
     explorer.select("op.1")
-    json.dumps(explorer._detail.detail).encode()
+    json.dumps(explorer._details.widget.detail).encode()
 
 
 def test_another_result_closes_what_was_open(mlp):
     decide(mlp)
     part(mlp, "Decisions").bar.chosen = {"price": "slower"}
-    mlp._graph.asked = ["loop_multiply_fusion", "input_reduce_fusion"]
+    mlp._picture.widget.asked = ["loop_multiply_fusion", "input_reduce_fusion"]
     result = hw.CompilationResult(module_of("row_softmax.h100").text, "h100", {}, 0.0)
     mlp.show_result(result)
-    assert mlp._graph.asked == []
-    assert "why" not in mlp._detail.detail
+    assert mlp._picture.widget.asked == []
+    assert "why" not in mlp._details.widget.detail
     assert mlp.view.show_decisions
-    assert mlp._filter == DecisionFilter()
+    assert mlp._picture._filter == DecisionFilter()
     assert part(mlp, "Decisions").bar.chosen == {}
 
 

@@ -24,18 +24,18 @@ def sent(monkeypatch):
 
     def collect(explorer):
         messages = []
-        monkeypatch.setattr(explorer._graph, "send", messages.append)
+        monkeypatch.setattr(explorer._picture.widget, "send", messages.append)
         return messages
 
     return collect
 
 
 def drawn(explorer):
-    return {box["id"] for box in explorer._graph.picture["boxes"]}
+    return {box["id"] for box in explorer._picture.widget.picture["boxes"]}
 
 
 def click(explorer, node_id):
-    explorer._on_graph({"type": "toggle", "id": node_id})
+    explorer._picture.on_message({"type": "toggle", "id": node_id})
 
 
 def test_a_click_opens_selects_and_closes(softmax):
@@ -44,26 +44,26 @@ def test_a_click_opens_selects_and_closes(softmax):
     assert softmax.expanded == {"fusion.1"}
     assert softmax.selected == "fusion.1"
     assert len([node_id for node_id in drawn(softmax) if node_id.startswith("fusion.1/")]) == 10
-    assert [frame["id"] for frame in softmax._graph.picture["frames"]] == ["fusion.1"]
+    assert [frame["id"] for frame in softmax._picture.widget.picture["frames"]] == ["fusion.1"]
     click(softmax, "fusion.1")
     assert drawn(softmax) == closed
 
 
 def test_rows_and_boxes_follow_each_other(softmax):
     softmax._tabs.parts[0].table.selected_rows = [2]
-    assert softmax.selected == softmax._graph.selected == "fusion"
-    softmax._graph.selected = "fusion.1"
+    assert softmax.selected == softmax._picture.widget.selected == "fusion"
+    softmax._picture.widget.selected = "fusion.1"
     assert softmax._tabs.parts[0].table.selected_rows == [1]
-    softmax._graph.selected = "copy-done"
+    softmax._picture.widget.selected = "copy-done"
     assert softmax._tabs.parts[0].table.selected_rows == []
-    softmax._graph.selected = ""
-    assert softmax._detail.detail["summary"][0] == "jit_row_softmax"
+    softmax._picture.widget.selected = ""
+    assert softmax._details.widget.detail["summary"][0] == "jit_row_softmax"
 
 
 def test_selecting_a_start_lights_the_box_of_the_pair(softmax):
     softmax.select("copy-start")
-    assert softmax._graph.selected == "copy-done"
-    assert softmax._detail.detail["name"] == "copy-start"
+    assert softmax._picture.widget.selected == "copy-done"
+    assert softmax._details.widget.detail["name"] == "copy-start"
 
 
 def test_selecting_what_is_hidden_opens_what_it_lies_in(softmax):
@@ -76,7 +76,7 @@ def test_selecting_what_is_hidden_opens_what_it_lies_in(softmax):
 def test_selecting_folded_plumbing_shows_it_in_the_panel():
     explorer = hw.explore(LOOP)
     explorer.select("cast")
-    assert explorer._detail.detail["name"] == "cast"
+    assert explorer._details.widget.detail["name"] == "cast"
 
 
 def test_calls_by_name(softmax):
@@ -92,7 +92,7 @@ def test_calls_by_name(softmax):
 def test_an_op_of_a_reducer_that_is_not_drawn_is_still_described():
     explorer = hw.explore(LOOP)
     explorer.select("sum")
-    assert explorer._detail.detail["name"] == "sum"
+    assert explorer._details.widget.detail["name"] == "sum"
 
 
 def test_what_no_view_leads_to_is_refused_in_words():
@@ -102,7 +102,7 @@ def test_what_no_view_leads_to_is_refused_in_words():
 
 
 def test_options_of_the_view(softmax):
-    softmax._on_graph({"type": "option", "name": "color_by", "value": "memory"})
+    softmax._picture.on_message({"type": "option", "name": "color_by", "value": "memory"})
     assert softmax.view.color_by == "memory"
     softmax.show(show_plumbing=True)
     assert "constant.3" in drawn(softmax)
@@ -126,14 +126,14 @@ def test_options_of_the_view(softmax):
 def test_an_odd_message_changes_nothing(softmax, sent, message):
     sent(softmax)
     before = drawn(softmax)
-    softmax._on_graph(message)
+    softmax._picture.on_message(message)
     assert drawn(softmax) == before
 
 
 def test_a_part_of_a_name_finds_one_op_after_another(softmax, sent):
     messages = sent(softmax)
     for expected in ("fusion.1", "fusion", "fusion.1"):
-        softmax._on_graph({"type": "find", "text": "fusio"})
+        softmax._picture.on_message({"type": "find", "text": "fusio"})
         assert softmax.selected == expected
     notes = [message["text"] for message in messages if message["type"] == "note"]
     assert notes == ["1 of 2 found", "2 of 2 found", "1 of 2 found"]
@@ -141,16 +141,16 @@ def test_a_part_of_a_name_finds_one_op_after_another(softmax, sent):
 
 def test_an_opcode_or_an_op_name_is_found_too(softmax, sent):
     sent(softmax)
-    softmax._on_graph({"type": "find", "text": "row_softmax)/div"})
+    softmax._picture.on_message({"type": "find", "text": "row_softmax)/div"})
     assert softmax.selected == "fusion"
-    softmax._on_graph({"type": "find", "text": "Exponential"})
+    softmax._picture.on_message({"type": "find", "text": "Exponential"})
     assert softmax.selected.startswith("fusion")
     assert "/" in softmax.selected
 
 
 def test_a_name_that_is_not_there_is_told_to_who_looks_for_it(softmax, sent):
     messages = sent(softmax)
-    softmax._on_graph({"type": "find", "text": "fusoin"})
+    softmax._picture.on_message({"type": "find", "text": "fusoin"})
     assert messages[0]["type"] == "problem"
     assert "fusion" in messages[0]["text"]
     assert messages[-1] == {"type": "ready"}
@@ -158,13 +158,13 @@ def test_a_name_that_is_not_there_is_told_to_who_looks_for_it(softmax, sent):
 
 def test_hover_sends_the_whole_instruction(softmax, sent):
     messages = sent(softmax)
-    softmax._on_graph({"type": "hover", "id": "fusion.1"})
+    softmax._picture.on_message({"type": "hover", "id": "fusion.1"})
     (message,) = messages
     assert message["text"] == softmax.module.instruction("fusion.1").text.strip()
 
 
 def test_a_press_prepares_the_picture_of_the_click(softmax, monkeypatch):
-    softmax._on_graph({"type": "prepare", "id": "fusion.1"})
+    softmax._picture.on_message({"type": "prepare", "id": "fusion.1"})
     assert softmax.expanded == set()
     monkeypatch.setenv(PROGRAM_VARIABLE, "/nowhere/dot")
     click(softmax, "fusion.1")
@@ -192,7 +192,7 @@ def test_a_layout_that_fails_keeps_the_picture_and_says_why(softmax, sent, monke
 def test_a_limited_view_moves_to_what_is_selected():
     explorer = hw.explore(chain(500), node_limit=40)
     assert "op.3" not in drawn(explorer)
-    assert "left out" in explorer._graph.picture["note"]
+    assert "left out" in explorer._picture.widget.picture["note"]
     explorer.select("op.3")
     assert "op.3" in drawn(explorer)
 
@@ -200,12 +200,12 @@ def test_a_limited_view_moves_to_what_is_selected():
 def test_opened_at_the_start_and_coloured():
     explorer = hw.explore(BRANCHES, expanded=["pick"], color_by="cycles")
     assert explorer.expanded == {"pick"}
-    assert explorer._graph.picture["color_by"] == "cycles"
+    assert explorer._picture.widget.picture["color_by"] == "cycles"
 
 
 def test_the_panel_of_a_fusion_lists_parameters_with_the_operand_behind_each(softmax):
     softmax.select("fusion.1")
-    detail = softmax._detail.detail
+    detail = softmax._details.widget.detail
     fusion = softmax.module.instruction("fusion.1")
     assert [p["operand"]["name"] for p in detail["parameters"]] == [o.name for o in fusion.operands]
     facts = dict(detail["facts"])
@@ -218,11 +218,12 @@ def test_the_panel_of_a_fusion_lists_parameters_with_the_operand_behind_each(sof
 def test_what_is_not_known_is_said():
     explorer = hw.explore(LOOP)
     explorer.select("total")
-    assert dict(explorer._detail.detail["facts"])["estimated cycles"].startswith("not known")
+    facts = dict(explorer._details.widget.detail["facts"])
+    assert facts["estimated cycles"].startswith("not known")
 
 
 def test_the_picture_is_plain_data_without_the_programs_text(softmax):
-    picture = json.loads(json.dumps(softmax._graph.picture))
+    picture = json.loads(json.dumps(softmax._picture.widget.picture))
     assert "backend_config" not in json.dumps(picture)
     assert len(json.dumps(picture)) < 20_000
 
@@ -252,16 +253,28 @@ def test_hostile_text_is_escaped_in_the_static_table():
 def test_hovering_a_copy_of_a_busy_parameter_shows_the_parameter(sent):
     explorer = hw.explore(fan(9))
     messages = sent(explorer)
-    explorer._on_graph({"type": "hover", "id": "p@n.1"})
+    explorer._picture.on_message({"type": "hover", "id": "p@n.1"})
     assert messages == [{"type": "hover", "id": "p@n.1", "text": "%p = f32[4] parameter(0)"}]
 
 
 def test_setting_the_public_trait_selects(softmax):
     softmax.selected = "fusion.1"
-    assert softmax._graph.selected == "fusion.1"
+    assert softmax._picture.widget.selected == "fusion.1"
     assert softmax._tabs.parts[0].table.selected_rows == [1]
-    softmax.selected = "nothing of that name"
-    assert softmax.selected == ""
+    softmax.selected = "%exp.5"
+    assert softmax.selected == "fusion.1/exp.5"
+    softmax.selected = ""
+    assert "summary" in softmax._details.widget.detail
+
+
+def test_setting_what_is_not_there_is_refused_and_a_click_on_it_selects_nothing(softmax):
+    softmax.selected = "fusion.1"
+    with pytest.raises(HloLookupError, match="nothing of that name"):
+        softmax.selected = "nothing of that name"
+    assert softmax.selected == softmax._picture.widget.selected == "fusion.1"
+    for _ in range(2):
+        softmax._picture.widget.selected = "no such node"
+        assert softmax.selected == softmax._picture.widget.selected == ""
 
 
 def test_an_unknown_id_is_not_kept_open(softmax, sent):
@@ -273,7 +286,7 @@ def test_an_unknown_id_is_not_kept_open(softmax, sent):
 
 def test_the_browser_is_told_even_when_something_else_fails(softmax, sent, monkeypatch):
     messages = sent(softmax)
-    monkeypatch.setattr(softmax._navigator, "show", lambda view: 1 / 0)
+    monkeypatch.setattr(softmax._picture.navigator, "show", lambda view: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         click(softmax, "fusion")
     assert messages == [{"type": "ready"}]
@@ -304,14 +317,15 @@ def test_notes_too_long_for_a_tree_are_cut_and_say_so():
     )
     explorer = hw.explore(text)
     explorer.select("total")
-    notes = explorer._detail.detail["backend_config"]
+    notes = explorer._details.widget.detail["backend_config"]
     assert notes.endswith("characters)")
     assert len(notes) < 21_000
 
 
 def test_an_op_inside_a_fusion_has_no_figures_of_its_own(softmax):
     softmax.select("exp.5")
-    assert dict(softmax._detail.detail["facts"])["estimated cycles"] == "counted in fusion.1"
+    facts = dict(softmax._details.widget.detail["facts"])
+    assert facts["estimated cycles"] == "counted in fusion.1"
 
 
 def test_another_compile_takes_the_place_and_keeps_what_it_has_too(softmax):
@@ -331,7 +345,7 @@ def test_what_another_compile_lacks_is_closed_and_not_selected(softmax):
     softmax.select("copy-start")
     softmax.show_result(hw.captures.load("mlp", "v5e"))
     assert all(softmax.module.instruction(name) for name in softmax.expanded)
-    assert softmax._detail.detail.get("name") in (None, softmax.selected)
+    assert softmax._details.widget.detail.get("name") in (None, softmax.selected)
 
 
 def test_the_summary_says_how_much_reaches_each_device():
@@ -344,4 +358,4 @@ def test_the_summary_says_how_much_reaches_each_device():
 
 
 def summary(text):
-    return hw.explore(text)._detail.detail["summary"]
+    return hw.explore(text)._details.widget.detail["summary"]

@@ -27,7 +27,7 @@ ENTRY main {
 
 
 def part_of(name, went=None):
-    part = ReplayPart(lambda op: went.append(op.name) if went is not None else None)
+    part = ReplayPart(lambda name: went.append(name) if went is not None else None)
     part.show(Shown.of_module(module_of(name), decisions=decisions_of(name)))
     return part
 

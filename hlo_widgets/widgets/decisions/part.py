@@ -9,6 +9,7 @@ import ipywidgets
 
 from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision
 from hlo_widgets.hlo import HloInstruction
+from hlo_widgets.widgets.closing import close_widget
 from hlo_widgets.widgets.decisions.bar import DecisionBar, filter_of, summary_of, told_of
 from hlo_widgets.widgets.decisions.table import MOST_RECORDS, decision_options, decision_view
 from hlo_widgets.widgets.decisions.verdicts import DecisionFilter
@@ -62,6 +63,17 @@ class DecisionsPart:
         """Take away the mark of a row: what is selected is no longer its pair."""
         if instruction is not None and self.table is not None and not self._is_going:
             self.table.selected_rows = []
+
+    def forget(self) -> None:
+        """Let go of the records."""
+        self._log, self._rows = None, []
+
+    def close(self) -> None:
+        """Close all widgets of it, for good."""
+        self.forget()
+        for widget in (self.table, self.widget):
+            if widget is not None:
+                close_widget(widget)
 
     def _show_rows(self, wanted: DecisionFilter) -> None:
         log = self._log

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import anywidget
 import traitlets
 
-from hlo_widgets.errors import HloLookupError
-from hlo_widgets.hlo import HloInstruction, HloModule
+from hlo_widgets.hlo import HloInstruction
+from hlo_widgets.widgets.closing import close_widget
 from hlo_widgets.widgets.decisions.pass_list import describe_passes
 from hlo_widgets.widgets.details.why_words import NO_RECORD
 from hlo_widgets.widgets.front_end import module_text, style_text
+from hlo_widgets.widgets.message import Message
 from hlo_widgets.widgets.part import Go
 from hlo_widgets.widgets.plain import plain
 from hlo_widgets.widgets.shown import Shown
@@ -47,20 +45,18 @@ class PassesPart:
     """The passes that changed the module and what they did to the fusions.
 
     Args:
-        go: Called with the final op of a name that the user follows.
+        go: Called with the name of a final op that the user follows.
     """
 
     title = "Passes"
 
     def __init__(self, go: Go) -> None:
         self._go = go
-        self._module: HloModule | None = None
         self.widget = PassesView(layout={"width": "100%"})
         self.widget.on_msg(lambda _, message, __: self._on_message(message))
 
     def show(self, shown: Shown) -> None:
         """Show the passes of another module."""
-        self._module = shown.module
         log = shown.decisions
         passes = log.passes if log is not None else ()
         if log is None:
@@ -77,10 +73,14 @@ class PassesPart:
     def select(self, instruction: HloInstruction | None) -> None:
         """Do nothing: a pass is about many ops."""
 
-    def _on_message(self, message: Mapping[str, Any]) -> None:
-        if message.get("type") != "go" or self._module is None:
-            return
-        try:
-            self._go(self._module.instruction(str(message.get("name", ""))))
-        except HloLookupError:
-            return
+    def forget(self) -> None:
+        """Do nothing: it keeps no module."""
+
+    def close(self) -> None:
+        """Close the widget, for good."""
+        close_widget(self.widget)
+
+    def _on_message(self, content: object) -> None:
+        message = Message(content)
+        if message.kind == "go":
+            self._go(message.text("name"))

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from hlo_widgets.analysis import pair_members
 from hlo_widgets.analysis.decisions import FusionDecision
+from hlo_widgets.analysis.why import Explanation
 from hlo_widgets.errors import HloLookupError
 from hlo_widgets.graph.paths import without_copy
 from hlo_widgets.hlo import HloInstruction
+from hlo_widgets.hlo import opcode as opcodes
 from hlo_widgets.widgets.decisions.verdicts import Verdicts
 from hlo_widgets.widgets.details.why_words import describe_decisions, describe_explanation
 from hlo_widgets.widgets.picture.navigator import Navigator
 
-__all__ = ["Asking"]
-
+__all__ = ["Answer", "Asking"]
 
 MOST_SIDES = 8
 """Ops that one side of a record is looked for in; arbitrary."""
@@ -23,7 +25,20 @@ MOST_SIDES = 8
 MOST_PLUMBING = 100
 """Plumbing in a row; arbitrary, damaged text could make it endless."""
 
-_FOLDED = frozenset({"bitcast", "get-tuple-element", "tuple"})
+
+@dataclass(frozen=True)
+class Answer:
+    """Why two ops are not one kernel.
+
+    Attributes:
+        ids: The ids that were asked about.
+        explanation: The answer.
+        words: The same for the detail panel.
+    """
+
+    ids: tuple[str, ...]
+    explanation: Explanation
+    words: dict[str, Any]
 
 
 class Asking:
@@ -38,8 +53,8 @@ class Asking:
         self._navigator = navigator
         self._verdicts = verdicts
 
-    def answer(self, ids: Sequence[str]) -> dict[str, Any]:
-        """Return the explanation of the two ops of these ids, for the detail panel.
+    def answer(self, ids: Sequence[str]) -> Answer:
+        """Explain why the two ops of these ids are not one kernel.
 
         Raises:
             HloLookupError: An id stands for no op, or there are not two.
@@ -49,13 +64,16 @@ class Asking:
             raise HloLookupError("pair of ops", " and ".join(ids))
         # The log speaks of the start of a pair: by it data enters, by the done it leaves.
         names = (ops[0].name, pair_members(ops[1])[0].name)
-        answer = self._verdicts.explain(*names)
-        return describe_explanation(answer, self.link, self._verdicts.log, names)
+        explanation = self._verdicts.explain(*names)
+        words = describe_explanation(explanation, self.link, self._verdicts.log, names)
+        return Answer(tuple(ids), explanation, words)
 
     def decisions(self, instruction: HloInstruction) -> dict[str, Any]:
         """Return what is on record about an op, for the detail panel."""
         names = [member.name for member in pair_members(instruction)]
-        return describe_decisions(self._verdicts.about(instruction), names, self.link)
+        home = instruction.parent
+        body = home.name if home.is_fusion_computation else ""
+        return describe_decisions(self._verdicts.about(instruction), names, self.link, body)
 
     def ids_of(self, decision: FusionDecision) -> list[str]:
         """Return the ids of the final ops of a record's two sides: two, one or none.
@@ -81,7 +99,7 @@ class Asking:
             return name
         for _ in range(MOST_PLUMBING):
             following = getattr(op, towards)
-            if op.opcode not in _FOLDED or op.is_root or not following:
+            if op.opcode not in opcodes.RELABELS or op.is_root or not following:
                 break
             op = following[0]
         return str(op.name)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
 import anywidget
 import traitlets
 
+from hlo_widgets.errors import HloWidgetsError
 from hlo_widgets.widgets.front_end import module_text, style_text
+from hlo_widgets.widgets.plain import plain
 
 __all__ = ["GraphView"]
 
@@ -37,3 +43,47 @@ class GraphView(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no 
     - Type: `list[str]`, two or none
     - Default: `[]`, none
     """
+
+    # The messages; every text of them is made safe to send in `_tell`.
+
+    def tell_problem(self, text: str) -> None:
+        """Say in the line above the picture what went wrong."""
+        self._tell("problem", text=text)
+
+    @contextmanager
+    def telling_problems(self) -> Iterator[None]:
+        """Say what goes wrong inside, where the user looks, and go on after it."""
+        try:
+            yield
+        except HloWidgetsError as error:
+            self.tell_problem(str(error))
+
+    def tell_note(self, text: str) -> None:
+        """Say something in the line above the picture."""
+        self._tell("note", text=text)
+
+    def tell_ready(self) -> None:
+        """Say that all that a message has changed is on its way."""
+        self._tell("ready")
+
+    def show_hover(self, node_id: str, text: str) -> None:
+        """Show a text beside the pointer, where it still is on that node."""
+        self._tell("hover", id=node_id, text=text)
+
+    def center(self, ids: Sequence[str]) -> None:
+        """Bring one node into view, or two with what is between them."""
+        if len(ids) == 1:
+            self._tell("center", id=ids[0])
+        else:
+            self._tell("center_pair", ids=ids)
+
+    def reveal(self, ids: Sequence[str]) -> None:
+        """Move the picture as little as shows some nodes."""
+        self._tell("reveal", ids=ids)
+
+    def pick_other(self, node_id: str, name: str) -> None:
+        """Let the user choose the op that is asked about together with this one."""
+        self._tell("pick", id=node_id, name=name)
+
+    def _tell(self, kind: str, **facts: Any) -> None:
+        self.send(plain({"type": kind, **facts}))

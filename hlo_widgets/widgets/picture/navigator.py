@@ -109,6 +109,15 @@ class Navigator:
             raise HloLookupError("instruction that this view leads to and that is called", text)
         return node_id
 
+    def meant(self, text: str) -> str:
+        """Return the same, but of a start its own id, although its pair goes by the done.
+
+        Raises:
+            HloLookupError: As `resolve`.
+        """
+        named = without_copy(text.removeprefix("%"))
+        return named if self.instruction(named) is not None else self.resolve(text)
+
     def is_openable(self, node_id: str) -> bool:
         """Return whether a node has something inside that a click shows."""
         instruction = self.instruction(node_id)

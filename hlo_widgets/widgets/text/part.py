@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
 from hlo_widgets.analysis import done_of, pair_members
 from hlo_widgets.hlo import HloInstruction
+from hlo_widgets.widgets.closing import close_widget
+from hlo_widgets.widgets.message import Message
 from hlo_widgets.widgets.part import Go
 from hlo_widgets.widgets.shown import Shown
 from hlo_widgets.widgets.text.lines import TextLines
@@ -58,6 +59,15 @@ class TextPart:
         self._selected = instruction
         self.widget.marked = self._marks()
 
+    def forget(self) -> None:
+        """Let go of the module; the lines that the browser has stay there."""
+        self._lines = self._selected = None
+
+    def close(self) -> None:
+        """Close the widget, for good."""
+        self.forget()
+        close_widget(self.widget)
+
     def _open(self, line: int) -> None:
         """Send the document anew, with the lines around one of them."""
         if self._lines is None:
@@ -88,22 +98,23 @@ class TextPart:
 
     # What the browser sends is not trusted to make sense, and nothing may raise.
 
-    def _on_message(self, message: Mapping[str, Any]) -> None:
-        kind = message.get("type")
-        line = _number(message.get("line"))
-        if kind == "lines" and message.get("key") == self.widget.document.get("key"):
-            last = min(_number(message.get("last")), line + MOST_LINES - 1)
+    def _on_message(self, content: object) -> None:
+        message = Message(content)
+        line = _line_number(message, "line")
+        key, fold = message.number("key"), message.flag("fold")
+        if message.kind == "lines" and key is not None and key == self.widget.document.get("key"):
+            last = min(_line_number(message, "last"), line + MOST_LINES - 1)
             lines = self._window(line, last)
-            key = self.widget.document["key"]
             self.widget.send({"type": "lines", "key": key, "first": line, "lines": lines})
-        elif kind == "fold" and isinstance(message.get("fold"), bool):
-            self._fold = bool(message["fold"])
+        elif message.kind == "fold" and fold is not None:
+            self._fold = fold
             self._open(line)
-        elif kind == "go" and self._lines is not None:
+        elif message.kind == "go" and self._lines is not None:
             instruction = self._lines.op_at(line)
             if instruction is not None:
                 self._go(instruction)
 
 
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) and 0 < value < 1 << 40 else 1
+def _line_number(message: Message, name: str) -> int:
+    value = message.number(name)
+    return value if value is not None and 0 < value < 1 << 40 else 1
