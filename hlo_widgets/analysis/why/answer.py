@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hlo_widgets.analysis.async_pairs import pair_members
 from hlo_widgets.analysis.connections import running_instruction, shortest_connection
 from hlo_widgets.analysis.cost import cost_estimate
 from hlo_widgets.analysis.decisions.joining import join_decisions
@@ -134,9 +135,13 @@ def _fused(kernel: HloInstruction, names: tuple[str, str], log: DecisionLog | No
     if kernel.opcode != "fusion":
         text = f"both are run by {kernel.name}"
     notes = [Evidence(INFERRED, text, (kernel.name,))]
+    homes = {member.name for member in pair_members(kernel)}
     for decision in log.decisions if log is not None else ():
         sides = {decision.producer, *decision.consumers}
-        if decision.verdict is Verdict.FUSED and sides & set(names):
+        join = decision.join
+        # Another op may be called as one of them was: it ended in another kernel.
+        is_here = join is not None and homes & {*join.producers, *join.consumers}
+        if decision.verdict is Verdict.FUSED and is_here and sides & set(names):
             made = f"{decision.producer} into {decision.consumer}, as {decision.fusion_name}"
             notes.append(Evidence(COMPILER, f"fused {made}", (kernel.name,), decision))
     headline = f"They are one kernel: {kernel.name}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from hlo_widgets.analysis import pair_members
@@ -17,7 +17,17 @@ from hlo_widgets.analysis.decisions import (
 from hlo_widgets.analysis.why import Explanation, PairVerdict, PairVerdicts, why_not_fused
 from hlo_widgets.hlo import HloInstruction, HloModule
 
-__all__ = ["ANY", "DecisionFilter", "Verdicts", "joined_with", "reason_of", "short_places"]
+__all__ = [
+    "ANY",
+    "PRICES",
+    "DecisionFilter",
+    "Verdicts",
+    "joined_with",
+    "joined_words",
+    "reason_of",
+    "short_places",
+    "told_first",
+]
 
 _FOLDERS = re.compile(r"[^\s/]+/\S*/(?=[^\s/]+:\d+)")
 
@@ -112,13 +122,36 @@ class Verdicts:
         return why_not_fused(self.module, first, second, self.log)
 
     def about(self, instruction: HloInstruction) -> list[FusionDecision]:
-        """Return the records about an op, by its final name, or by the name it had in a body."""
+        """Return the records about an op.
+
+        An op that runs is found by its final name. One in the body of a fusion has none: records
+        that call it by its name count where that name leads into the fusion, or nowhere. What the
+        name leads to elsewhere is another op that is called the same.
+        """
         if self.log is None or self.pairs is None:
             return []
-        if instruction.parent.is_fusion_computation:
-            return [d for d in self.log.decisions if instruction.name in (d.producer, *d.consumers)]
-        names = [member.name for member in pair_members(instruction)]
-        return self.pairs.about(names)
+        if not instruction.parent.is_fusion_computation:
+            return self.pairs.about(member.name for member in pair_members(instruction))
+        kernel = self.pairs.kernel(instruction)
+        homes = frozenset(member.name for member in pair_members(kernel))
+        return [
+            decision
+            for decision in self.log.decisions
+            if decision.module in (None, "", self.module.name)
+            and any(
+                not final or not homes.isdisjoint(final)
+                for final in _final_names(decision, instruction.name)
+            )
+        ]
+
+
+def _final_names(decision: FusionDecision, name: str) -> Iterator[tuple[str, ...]]:
+    """Yield the final names of each side of a record that is called by a name."""
+    join = decision.join
+    if decision.producer == name:
+        yield join.producers if join is not None else ()
+    if name in decision.consumers:
+        yield join.consumers if join is not None else ()
 
 
 def told_first(decision: FusionDecision) -> tuple[bool, bool, int]:

@@ -63,7 +63,7 @@ def describe_explanation(
 
 
 def describe_decisions(
-    decisions: Iterable[FusionDecision], names: Iterable[str], link: Link
+    decisions: Iterable[FusionDecision], names: Iterable[str], link: Link, body: str = ""
 ) -> dict[str, Any]:
     """Return the records about an op for the detail panel, refusals first, what repeats once.
 
@@ -71,6 +71,8 @@ def describe_decisions(
         decisions: The records.
         names: The names of the op: of a pair those of all its members.
         link: Makes a link of a name.
+        body: The computation that the op stands in, where that is the body of a fusion: there a
+            record is known by the op's name alone, and this is said. "" for an op that runs.
     """
     own = frozenset(names)
     told: dict[tuple[object, ...], dict[str, Any]] = {}
@@ -81,6 +83,8 @@ def describe_decisions(
             told[key]["times"] += 1
         else:
             told[key] = _record(decision, own, link)
+            if body:
+                told[key]["joined"] = f"by name, in {body}"
     shown = list(told.values())[:MOST_RECORDS]
     return {"shown": shown, "left_out": len(told) - len(shown)}
 
