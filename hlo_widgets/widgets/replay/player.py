@@ -106,13 +106,10 @@ class ReplayPlayer:
         )
         # In the page itself: the buttons and the slider agree without a way through the kernel.
         self._link = ipywidgets.jslink((self.play, "value"), (self.slider, "value"))
-        small = {"width": "36px"}
-        self.first = ipywidgets.Button(icon="fast-backward", tooltip="To before any fusion")
-        self.back = ipywidgets.Button(icon="step-backward", tooltip="One step back")
-        self.forward = ipywidgets.Button(icon="step-forward", tooltip="One step on")
-        self.last = ipywidgets.Button(icon="fast-forward", tooltip="To the final graph")
-        for button in (self.first, self.back, self.forward, self.last):
-            button.layout = small
+        self.first = _small_button("fast-backward", "To before any fusion")
+        self.back = _small_button("step-backward", "One step back")
+        self.forward = _small_button("step-forward", "One step on")
+        self.last = _small_button("fast-forward", "To the final graph")
         self.jump = ipywidgets.Button(disabled=True, layout={"width": "auto"})
         self.select(None)
         buttons = [self.first, self.back, self.play, self.forward, self.last]
@@ -217,6 +214,10 @@ class ReplayPlayer:
             return
         self.graph.selected = found
         self.graph.center([found])
+
+
+def _small_button(icon: str, tooltip: str) -> ipywidgets.Button:
+    return ipywidgets.Button(icon=icon, tooltip=tooltip, layout={"width": "36px"})
 
 
 def _note(graph: Graph) -> str:
