@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hlo_widgets.analysis.words import bytes_in_words, counted
 
-__all__ = ["LONGEST_LINE", "bytes_in_words", "counted", "one_line"]
+__all__ = ["LONGEST_LINE", "bytes_in_words", "counted", "one_line", "percent"]
 
 LONGEST_LINE = 42
 """Characters of any other line in a box; arbitrary."""
@@ -22,3 +22,8 @@ def one_line(text: str, longest: int = LONGEST_LINE) -> str:
         return text
     head = (longest - 3) * 2 // 3
     return text[:head] + "..." + text[len(text) - (longest - 3 - head) :]
+
+
+def percent(change: float) -> str:
+    """Return a change by its sign, 0.123 for an eighth more: `+12.3%`, `−5.0%`."""
+    return f"{change:+,.1%}".replace("-", "\u2212")

@@ -32,9 +32,9 @@ def test_the_op_that_asked_is_a_click_away_in_the_picture_of_before(open_noteboo
     assert "too little VMEM: 256 MiB asked for, 128 MiB more than the 128 MiB there are" in told
     assert "The compiler's own words:" in told
     assert page.is_stale()
-    page.controls.locator(".hw-asking button", has_text="doubled.1").click()
+    page.controls.locator(".hw-memory-askers button", has_text="doubled.1").click()
     page.page.locator('.hw-box.hw-selected[data-name="doubled.1"]').wait_for()
     notebook.screenshot("too-little-memory")
     page.write("x", "f32[512,512]")
     page.wait_state("ready")
-    assert not page.controls.locator(".hw-asking").is_visible()
+    assert not page.controls.locator(".hw-memory-askers").is_visible()

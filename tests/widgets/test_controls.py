@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import threading
-import time
 import weakref
 
 import jax.numpy as jnp
@@ -15,11 +14,13 @@ from hlo_widgets.compiler import Phase
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.errors import (
     CompileCancelledError,
+    DrawingError,
     NotCompilableError,
     SpecError,
     UnknownTargetError,
 )
 from hlo_widgets.widgets.controls import history as history_module
+from hlo_widgets.widgets.controls import panel
 from tests.compiler.support import wait_until
 
 
@@ -103,13 +104,28 @@ def test_a_text_that_cannot_be_read_changes_nothing(explorer):
         {"type": "cancel"},
         {"type": "show", "number": 99},
         {"type": "show", "number": None},
+        {"type": "show", "number": True},
+        {"type": "show", "number": [1]},
+        {"type": "back"},
+        {"type": "go", "number": "0"},
         {"type": "target", "text": ""},
+        {"type": "target", "text": ["v6e"]},
         {"type": "flag", "name": "", "text": "x"},
+        {"type": "flag", "name": {}, "text": 1},
+        {"type": "unset flag", "name": None},
+        {"type": ["argument"]},
+        [],
+        None,
+        {"type": "argument", "index": 1, "text": "{[]: 1}"},
+        {"type": "argument", "index": 1, "text": "0x" + "f" * 10_000},
+        {"type": "argument", "index": -1, "text": "4"},
+        {"type": "argument", "index": True, "text": "4"},
+        {"type": "argument", "index": 0, "text": f"f32[{'9' * 5_000}]"},
         {"type": "argument", "index": 0, "text": f"f32[{'9' * 30}]"},
     ],
 )
 def test_an_odd_message_changes_nothing(explorer, message):
-    tell(explorer, **message)
+    explorer._controls._on_message(message)
     settle(explorer)
     assert "f32[8,4]" in explorer.module.text
     assert len(rows(explorer)) == 1
@@ -135,17 +151,21 @@ def test_what_the_compiler_refuses_is_shown_in_its_own_words(explorer):
     tell(explorer, type="flag", name="--xla_nonsense", text="1")
     settle(explorer)
     assert "No such compile option" in explorer._controls.view.status["text"]
-    tell(explorer, type="show", number=None)
+    tell(explorer, type="back")
+    settle(explorer)
     assert state(explorer) == "ready"
     assert explorer._controls.view.variant["flags"] == {}
 
 
 def test_flags_are_set_changed_and_removed(explorer):
     name = "xla_cpu_enable_fast_math"
-    for text, flags in (("true", {name: True}), ("false", {name: False}), (None, {})):
+    for text, flags in (("true", {name: True}), ("false", {name: False})):
         tell(explorer, type="flag", name=name, text=text)
         settle(explorer)
         assert explorer._shown.flags == flags
+    tell(explorer, type="unset flag", name=name)
+    settle(explorer)
+    assert explorer._shown.flags == {}
     assert rows(explorer)[0] == ("cpu", [f"{name} unset"])
 
 
@@ -154,6 +174,8 @@ def test_an_earlier_variant_is_shown_again_without_a_compile(explorer):
     pid = workers.process_id("cpu")
     hw.compiler.shut_down()
     tell(explorer, type="show", number=1)
+    assert explorer._controls.view.status["words"] == "reading for cpu…"
+    settle(explorer)
     assert "f32[8,4]" in explorer.module.text
     assert explorer._controls.view.history["shown"] == 1
     assert explorer._controls.view.variant["arguments"][0][2] == "f32[8,4]"
@@ -171,7 +193,8 @@ def test_the_history_forgets_the_oldest_and_has_each_variant_once(explorer, monk
     explorer.recompile(hw.spec("f32[12,4]"))
     assert [row["number"] for row in explorer._controls.view.history["rows"]] == [6]
     explorer._controls.history._entries.clear()
-    tell(explorer, type="show", number=None)
+    tell(explorer, type="back")
+    settle(explorer)
     assert "f32[12,4]" in explorer.module.text
 
 
@@ -179,8 +202,8 @@ def test_a_compile_is_called_off_and_tried_again(explorer):
     # Whoever has the turn keeps the compiler busy, so that the change waits.
     with workers._slot("cpu").turns.turn():
         tell(explorer, type="argument", index=0, text="f32[16,4]")
-        waits = f"{Phase.WAITING} for cpu"
-        wait_until(lambda: explorer._controls.view.status.get("phase") == waits)
+        waits = f"{Phase.WAITING} for cpu…"
+        wait_until(lambda: explorer._controls.view.status["words"] == waits)
         tell(explorer, type="cancel")
         assert state(explorer) == "off"
         wait_until(lambda: not threads())
@@ -245,6 +268,120 @@ def test_a_change_overtakes_a_recompile_that_waits(explorer):
     assert "f32[32,4]" in explorer.module.text
 
 
+def test_a_change_that_comes_after_the_compile_overtakes_it_and_that_is_raised(
+    explorer, monkeypatch
+):
+    real = panel.compile_variant
+
+    def compile_variant(variant):
+        compiled = real(variant)
+        if variant.arguments.arguments[0].text == "f32[40,4]":
+            tell(explorer, type="argument", index=0, text="f32[48,4]")
+        return compiled
+
+    monkeypatch.setattr(panel, "compile_variant", compile_variant)
+    with pytest.raises(CompileCancelledError):
+        explorer.recompile(hw.spec("f32[40,4]"))
+    settle(explorer)
+    assert "f32[48,4]" in explorer.module.text
+    assert rows(explorer) == [("cpu", ["x = f32[48,4]"]), ("cpu", [])]
+
+
+def test_what_cannot_be_drawn_is_raised_and_kept_in_the_history(explorer, monkeypatch):
+    before = explorer.module
+    monkeypatch.setenv("HLO_WIDGETS_DOT", "/nowhere/dot")
+    with pytest.raises(DrawingError):
+        explorer.recompile(hw.spec("f32[16,4]"))
+    status = explorer._controls.view.status
+    assert (status["state"], status["is_stale"]) == ("not drawn", True)
+    assert status["words"] == "compiled for cpu, but not drawn: the picture is stale"
+    assert "/nowhere/dot" in status["text"]
+    assert "hw-stale" in explorer._dom_classes
+    assert explorer.module is before
+    assert rows(explorer) == [("cpu", ["x = f32[16,4]"]), ("cpu", [])]
+    assert explorer._controls.view.history["shown"] == 1
+    tell(explorer, type="argument", index=0, text="f32[17,4]")
+    settle(explorer)
+    assert state(explorer) == "not drawn"
+    monkeypatch.delenv("HLO_WIDGETS_DOT")
+    tell(explorer, type="show", number=2)
+    settle(explorer)
+    assert state(explorer) == "ready"
+    assert "f32[16,4]" in explorer.module.text
+    assert "hw-stale" not in explorer._dom_classes
+
+
+@pytest.mark.parametrize("error", [ValueError("odd"), RecursionError()])
+def test_an_error_of_any_kind_ends_the_clock(explorer, monkeypatch, error):
+    def show(shown):
+        raise error
+
+    monkeypatch.setattr(explorer._controls, "_show", show)
+    tell(explorer, type="argument", index=0, text="f32[16,4]")
+    settle(explorer)
+    assert state(explorer) == "not drawn"
+    assert type(error).__name__ in explorer._controls.view.status["text"]
+    with pytest.raises(type(error)):
+        explorer.recompile(hw.spec("f32[17,4]"))
+    assert state(explorer) == "not drawn"
+
+
+def test_a_result_of_elsewhere_is_called_so_and_ends_what_is_being_compiled(explorer):
+    result = hw.compile_for(total, hw.spec("f32[99]"), target="cpu")
+    with workers._slot("cpu").turns.turn():
+        tell(explorer, type="argument", index=0, text="f32[16,4]")
+        wait_until(lambda: workers.waiting("cpu") == 1)
+        explorer.show_result(result)
+        wait_until(lambda: workers.waiting("cpu") == 0 and not threads())
+    assert "f32[99]" in explorer.module.text
+    status = explorer._controls.view.status
+    assert (status["state"], status["is_stale"]) == ("other", True)
+    assert status["words"] == "another result is shown: jit_total for cpu, not what is set here"
+    assert explorer._controls.view.history["shown"] is None
+    assert "hw-stale" not in explorer._dom_classes
+    tell(explorer, type="back")
+    assert state(explorer) == "other"
+    tell(explorer, type="argument", index=0, text="f32[]")
+    settle(explorer)
+    assert state(explorer) == "failed"
+    tell(explorer, type="show", number=1)
+    settle(explorer)
+    assert state(explorer) == "ready"
+    assert "f32[8,4]" in explorer.module.text
+
+
+def test_the_history_keeps_texts_and_no_modules(explorer):
+    explorer.recompile(hw.spec("f32[16,4]"))
+    for number in (1, 2):
+        tell(explorer, type="show", number=number)
+        settle(explorer)
+    assert all("module" not in vars(entry.result) for entry in explorer._controls.history)
+
+
+def test_an_earlier_variant_is_read_outside_of_the_message_loop(explorer, monkeypatch):
+    explorer.recompile(hw.spec("f32[16,4]"))
+    real, readers = history_module.Entry.read, []
+
+    def read(entry):
+        readers.append(threading.current_thread())
+        return real(entry)
+
+    monkeypatch.setattr(history_module.Entry, "read", read)
+    tell(explorer, type="show", number=1)
+    settle(explorer)
+    assert [reader.name for reader in readers] == ["hlo_widgets compile"]
+
+
+def test_a_closed_explorer_compiles_nothing_and_says_so(explorer):
+    before = explorer.module
+    explorer.close()
+    for change in (lambda: explorer.recompile(power=4), lambda: setattr(explorer, "target", "v5e")):
+        with pytest.raises(NotCompilableError, match="this Explorer is closed: "):
+            change()
+    assert explorer.module is before
+    assert explorer._controls._recompiler._key not in workers._newest
+
+
 def test_setting_the_target_compiles_for_it(explorer):
     assert explorer.target == "cpu"
     with pytest.raises(UnknownTargetError):
@@ -285,17 +422,6 @@ def test_what_is_told_names_the_last_message_in_it(explorer):
     tell(explorer, type="argument", index=0, text="f32[16,4]", serial="page:7")
     assert explorer._controls.view.variant["seen"] == "page:7"
     settle(explorer)
-
-
-def test_the_first_change_does_not_wait_and_the_next_ones_settle(explorer):
-    start = time.monotonic()
-    tell(explorer, type="argument", index=0, text="f32[16,4]")
-    assert explorer._controls._recompiler._timer.interval == 0
-    tell(explorer, type="argument", index=0, text="f32[17,4]")
-    if time.monotonic() - start < 0.1:
-        assert explorer._controls._recompiler._timer.interval > 0
-    settle(explorer)
-    assert "f32[17,4]" in explorer.module.text
 
 
 def test_a_function_with_arguments_called_as_ours_can_be_explored():

@@ -26,10 +26,10 @@ def doubled(x):
 def test_the_op_that_asked_for_too_much_is_linked():
     explorer = hw.explore(doubled, hw.spec("f32[256,256]"), target="v6e")
     controls = explorer._controls
-    assert "asking" not in controls.view.status
+    assert "memory_askers" not in controls.view.status
     with pytest.raises(CompileError, match="too little VMEM: 256 MiB asked for"):
         explorer.recompile(hw.spec("f32[8192,8192]"))
-    (name,) = controls.view.status["asking"]
+    (name,) = controls.view.status["memory_askers"]
     assert explorer.module.instruction(name).opcode == "custom-call"
     for odd in (None, "0", 1, -1):
         controls._on_message({"type": "go", "number": odd})

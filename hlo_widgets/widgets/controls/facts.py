@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from hlo_widgets.compiler import list_targets
-from hlo_widgets.widgets.controls.history import Entry, percent
+from hlo_widgets.graph.words import bytes_in_words, counted
+from hlo_widgets.widgets.controls.history import Entry, History
 from hlo_widgets.widgets.controls.variant import Variant
 
-__all__ = ["outcome_words", "target_facts", "variant_facts"]
-
-_KIBIBYTE = 1024
+__all__ = ["history_facts", "target_facts", "variant_facts"]
 
 
 def variant_facts(variant: Variant, problems: Mapping[str, str], seen: str) -> dict[str, Any]:
@@ -50,25 +49,35 @@ def target_facts() -> list[dict[str, Any]]:
     return facts
 
 
-def outcome_words(entry: Entry, before: Entry | None) -> str:
-    """Say in a line what a compile brought."""
-    words = []
+def history_facts(history: History, shown: Entry | None) -> dict[str, Any]:
+    """Return what was compiled, the newest first, and the number of what is shown, or None."""
+    rows = [_row(entry, history.before(entry)) for entry in reversed(list(history))]
+    return {"rows": rows, "shown": None if shown is None else shown.number}
+
+
+def _row(entry: Entry, before: Entry | None) -> dict[str, Any]:
+    """Return an entry in words; `..._title` is what a cell says when it is pointed at."""
+    row = {
+        "number": entry.number,
+        "target": entry.variant.target,
+        "changes": [] if before is None else entry.variant.changes_from(before.variant),
+        "cycles": "",
+        "cycles_title": "The compiler gives no figures.",
+        "change": "",
+        "change_title": "",
+        "vmem": "",
+        "vmem_title": "",
+        "seconds": "" if entry.seconds is None else f"{entry.seconds:.2f}",
+    }
     if entry.total_cycles is not None:
-        change = entry.change_from(before)
-        # No colour: fewer cycles of another target are not always better.
-        by = f" ({percent(change)})" if change is not None else ""
-        words.append(f"{entry.total_cycles:,} cycles{by}")
+        row["cycles"] = f"{entry.total_cycles:,}"
+        row["cycles_title"] = f"{entry.source}, {entry.known_words}"
+        if not entry.is_complete:
+            row["cycles"] += f" ({entry.known_rows:,} of {entry.rows:,} known)"
+    change = entry.change_from(before)
+    if change is not None and before is not None:
+        row |= {"change": change, "change_title": f"from number {before.number}"}
     if entry.vmem_bytes is not None:
-        words.append(f"VMEM {_size(entry.vmem_bytes)}")
-    if entry.seconds is not None:
-        cached = ", cached" if entry.result.is_cached else ""
-        words.append(f"{entry.seconds:.2f} s{cached}")
-    return " · ".join(words) or "compiled"
-
-
-def _size(count: int) -> str:
-    if count < _KIBIBYTE:
-        return f"{count} B"
-    if count < _KIBIBYTE**2:
-        return f"{count / _KIBIBYTE:.1f} KiB"
-    return f"{count / _KIBIBYTE**2:.2f} MiB"
+        row["vmem"] = bytes_in_words(entry.vmem_bytes)
+        row["vmem_title"] = f"{counted(entry.vmem_bytes, 'byte')}, the most that one kernel takes"
+    return row

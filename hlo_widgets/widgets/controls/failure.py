@@ -20,13 +20,20 @@ _OURS = str(Path(__file__).parents[2]) + os.sep
 
 def failure_words(error: BaseException) -> str:
     """Say what went wrong; of an error in the traced function also at which of the user's lines."""
+    message = _message(error)
     if isinstance(error, HloWidgetsError):
-        words = str(error)
+        words = message
     else:
-        message = str(error).strip()
         words = f"{type(error).__name__}: {message}" if message else type(error).__name__
         words = "\n".join([words, *_users_line(error)])
     return words if len(words) <= MOST_CHARACTERS else f"{words[:MOST_CHARACTERS]}…"
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error).strip()
+    except Exception as worse:  # noqa: BLE001 - any class may have a __str__ of its own
+        return f"it cannot be put in words, for {type(worse).__name__}"
 
 
 def _users_line(error: BaseException) -> list[str]:

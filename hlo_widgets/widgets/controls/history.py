@@ -1,17 +1,17 @@
-"""The variants that an Explorer has shown, so that each can be shown again without a compile."""
+"""The variants that an Explorer has compiled, so that each can be shown again without a compile."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from hlo_widgets.compiler import CompilationResult
-from hlo_widgets.widgets.controls.recompiler import Compiled
+from hlo_widgets.graph.words import percent
+from hlo_widgets.widgets.controls.compiled import Compiled
 from hlo_widgets.widgets.controls.variant import Variant
 from hlo_widgets.widgets.shown import Shown
 
-__all__ = ["Entry", "History", "percent"]
+__all__ = ["Entry", "History"]
 
 MOST_ENTRIES = 30
 """Variants kept; arbitrary, more than anybody compares by eye."""
@@ -32,6 +32,8 @@ class Entry:
         seconds: How long that took, tracing included; `None` where nobody measured.
         total_cycles: As in the cost table's `attrs`; `None` where no figure is known.
         source: Whose figure that is.
+        known_rows: Rows of the table that are in it.
+        rows: All of them.
         vmem_bytes: The most scoped VMEM that one kernel uses; `None` where no figure is known.
     """
 
@@ -41,16 +43,35 @@ class Entry:
     seconds: float | None
     total_cycles: int | None
     source: str | None
+    known_rows: int
+    rows: int
     vmem_bytes: int | None
 
-    def change_from(self, other: Entry | None) -> float | None:
-        """Return the change of the total from another one, 0.1 for a tenth more.
+    @property
+    def is_complete(self) -> bool:
+        """Whether the total is that of all rows."""
+        return self.known_rows == self.rows
 
-        `None` where one is not known, or they are figures of different cost models.
+    @property
+    def known_words(self) -> str:
+        """How many rows are in the total: "4 of 6 rows known"."""
+        return f"{self.known_rows:,} of {self.rows:,} rows known"
+
+    def change_from(self, other: Entry | None) -> str | None:
+        """Say by how much the total differs from another one, such as "+12.3%".
+
+        `None` where one is not known or not of all rows, which need not be the same ones, or where
+        they are figures of different cost models.
         """
         if other is None or other.source != self.source or not other.total_cycles:
             return None
-        return None if self.total_cycles is None else self.total_cycles / other.total_cycles - 1
+        if self.total_cycles is None or not (self.is_complete and other.is_complete):
+            return None
+        return percent(self.total_cycles / other.total_cycles - 1)
+
+    def read(self) -> Shown:
+        """Read what the compiler made of it; the history does not keep that."""
+        return Shown.of_result(replace(self.result))
 
 
 class History:
@@ -78,6 +99,8 @@ class History:
             compiled.seconds if was_timed else None,
             attrs["total_estimated_cycles"],
             attrs["total_source"],
+            attrs["known_rows"],
+            attrs["rows"],
             _most_vmem(compiled.shown),
         )
         kept = [one for one in self._entries if not one.variant.is_same(compiled.variant)]
@@ -95,33 +118,10 @@ class History:
         index = self._entries.index(entry) if entry in self._entries else 0
         return self._entries[index - 1] if index else None
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return plain data for the front end, the newest first."""
-        return [self._row(entry) for entry in reversed(self._entries)]
-
-    def _row(self, entry: Entry) -> dict[str, Any]:
-        before = self.before(entry)
-        changes = [] if before is None else entry.variant.changes_from(before.variant)
-        return {
-            "number": entry.number,
-            "target": entry.variant.target,
-            "changes": changes,
-            "cycles": entry.total_cycles,
-            "change": percent(entry.change_from(before)),
-            "source": entry.source,
-            "vmem": entry.vmem_bytes,
-            "seconds": "" if entry.seconds is None else f"{entry.seconds:.2f}",
-        }
-
     def _size(self) -> int:
         return sum(
             len(entry.result.hlo_text) + len(entry.result.records) for entry in self._entries
         )
-
-
-def percent(change: float | None) -> str:
-    """Write a change, such as "+12.3%"; empty where it is not known."""
-    return "" if change is None else f"{change:+,.1%}".replace("-", "−")
 
 
 def _most_vmem(shown: Shown) -> int | None:

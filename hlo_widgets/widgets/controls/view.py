@@ -38,16 +38,17 @@ class ControlsView(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has 
     """
 
     status = traitlets.Dict().tag(sync=True)
-    """What the compiler is at: `state`, which is "ready", "working", "failed" or "off"; `phase` in
-    words; `text`, what came of it or what went wrong; `is_stale`, whether the picture is of another
-    variant.
+    """How it stands, as the functions of `status` give it: `state`, which is "ready", "working",
+    "failed", "not drawn", "off" (called off) or "other" (what is shown comes from elsewhere);
+    `words` for it; `text`, all of what went wrong; `is_stale`, whether the picture is of something
+    else than what is asked for; `memory_askers`, names of ops that asked for too much memory.
 
     - Type: `dict`
     - Default: `{}`, nothing
     """
 
     history = traitlets.Dict().tag(sync=True)
-    """What was compiled before: `rows`, as `History.rows` gives them, and the number `shown`.
+    """What was compiled before, as `facts.history_facts` gives it: `rows` and the number `shown`.
 
     - Type: `dict`
     - Default: `{}`, nothing

@@ -1,8 +1,9 @@
 // The controls above a graph: what is compiled, how far that is, and what was compiled before.
 //
 // Model traits read: variant, targets, status, history. Messages sent: {type: "argument", index,
-// text}, {type: "flag", name, text}, {type: "target", text}, {type: "show" | "go", number}, and
-// {type: "cancel" | "retry" | "show" | "list flags"}; each with a serial, which comes back in `variant`.
+// text}, {type: "flag", name, text}, {type: "unset flag", name}, {type: "target", text}, {type: "show" |
+// "go", number}, and {type: "cancel" | "retry" | "back" | "list flags"}; each with a serial, which comes
+// back in `variant`.
 // Received: {type: "flags" | "no flags"}.
 
 const TICK_MS = 100;
@@ -53,10 +54,10 @@ class ControlsView {
     this.wrongTarget = problemLine();
     this.failure = element("pre", "hw-failure", { hidden: true, tabIndex: 0 });
     this.failure.setAttribute("aria-label", "What went wrong");
-    this.asking = element("div", "hw-asking", { hidden: true });
+    this.memoryAskers = element("div", "hw-memory-askers", { hidden: true });
     const panels = Object.values(this.panels).map((panel) => panel.element);
     this.panel = element("div", "hw-panel", {}, ...panels);
-    this.root = element("div", "hw-controls", {}, this.bar, this.wrongTarget, this.failure, this.asking, this.panel);
+    this.root = element("div", "hw-controls", {}, this.bar, this.wrongTarget, this.failure, this.memoryAskers, this.panel);
     this.root.dataset.lmSuppressShortcuts = "true";
     this.root.setAttribute("role", "region");
     this.root.setAttribute("aria-label", "What is compiled");
@@ -79,7 +80,7 @@ class ControlsView {
     onEdited(this.chips, () => this.#sendTarget());
     this.cancel.addEventListener("click", () => this.send({ type: "cancel" }));
     this.again.addEventListener("click", () => this.send({ type: "retry" }));
-    this.back.addEventListener("click", () => this.send({ type: "show", number: null }));
+    this.back.addEventListener("click", () => this.send({ type: "back" }));
     const changes = {
       "change:variant": () => this.showVariant(),
       "change:targets": () => this.showTargets(),
@@ -151,6 +152,7 @@ class ControlsView {
 
   showHistory() {
     this.panels.history.show(this.model.get("history"));
+    this.#showBack();
     this.#labelTabs();
   }
 
@@ -166,31 +168,36 @@ class ControlsView {
   }
 
   showStatus() {
-    const { state = "ready", phase = "", text = "", is_stale: isStale = false } = this.model.get("status");
+    const { state = "ready", words = "", text = "", is_stale: isStale = false, memory_askers: names = [] } = this.model.get("status");
     const isWorking = state === "working";
     this.root.dataset.state = state;
     this.root.dataset.redraws = String(++this.redraws);
-    const said = { ready: text, working: `${phase}…`, failed: "did not compile: the picture is stale", off: text };
-    update(this.phase, "textContent", said[state]);
-    this.phase.title = said[state];
+    update(this.phase, "textContent", words);
+    this.phase.title = words;
     this.cancel.hidden = !isWorking;
     this.again.hidden = isWorking || !isStale;
-    this.back.hidden = isWorking || !isStale;
-    update(this.failure, "textContent", state === "failed" ? text : "");
-    this.failure.hidden = state !== "failed";
-    this.#showAsking(state === "failed" ? (this.model.get("status").asking ?? []) : []);
+    this.#showBack();
+    update(this.failure, "textContent", text);
+    this.failure.hidden = !text;
+    this.#showMemoryAskers(names);
     this.#tick(isWorking);
   }
 
+  /** The way back to what is shown, where that was compiled here and is not what is asked for. */
+  #showBack() {
+    const { state, is_stale: isStale = false } = this.model.get("status");
+    this.back.hidden = state === "working" || !isStale || (this.model.get("history").shown ?? null) === null;
+  }
+
   /** The ops that asked for too much memory, to be shown in the picture that there is. */
-  #showAsking(names) {
-    this.asking.hidden = !names.length;
+  #showMemoryAskers(names) {
+    this.memoryAskers.hidden = !names.length;
     const buttons = names.map((textContent, number) => {
       const button = element("button", "", { type: "button", textContent });
       button.addEventListener("click", () => this.send({ type: "go", number }));
       return button;
     });
-    this.asking.replaceChildren("Asked by, in the picture below: ", ...buttons);
+    this.memoryAskers.replaceChildren("Asked by, in the picture below: ", ...buttons);
   }
 
   #tick(isWorking) {

@@ -4,6 +4,7 @@ const FEW = 8; // so many show their sliders at once; of more, one opens them wh
 const WIDEST_STEP = 16; // a slider goes from a sixteenth of the size to sixteen times it
 
 const WIDEST_LABEL = 40; // characters; longer ones are cut, and shown whole on hover
+const FIELD = [14, 40]; // characters of a text's field, at the least and at the most
 
 /** The sizes that a slider offers around one: powers of two, and multiples of its quarter. */
 function sizesAround(size) {
@@ -49,11 +50,12 @@ class DimensionSlider {
   }
 }
 
+const longestOf = (texts) => texts.reduce((longest, text) => Math.max(longest, text.length), 2);
+
 /** One argument. */
 class ArgumentRow {
   constructor(index, label, kind, isOpen, send) {
     this.send = (text) => send({ type: "argument", index, text });
-    this.kind = kind;
     this.label = label;
     this.isOpen = isOpen;
     this.sliders = [];
@@ -75,7 +77,6 @@ class ArgumentRow {
 
   show(text, dimensions, problem) {
     fill(this.field, text, problem);
-    this.field.size = Math.min(Math.max(this.field.value.length + 1, 14), 40);
     this.dimensions = dimensions;
     this.#showSliders();
     showProblem(this.wrong, problem);
@@ -133,10 +134,14 @@ class ArgumentsPanel {
       this.rows = found.map(([label, kind], n) => new ArgumentRow(n, label, kind, isOpen, this.send));
       this.list.replaceChildren(...this.rows.map((row) => row.element));
       this.head.hidden = isOpen;
-      const longest = Math.max(...found.map(([label]) => label.length), 2);
+      const longest = longestOf(found.map(([label]) => label));
       this.list.style.setProperty("--hw-label-width", `${Math.min(longest + 1, WIDEST_LABEL)}ch`);
       this.#filter();
     }
+    // One width for all fields, so that the sliders beside them stand below each other.
+    const [least, most] = FIELD;
+    const width = Math.min(Math.max(longestOf(found.map(([, , text]) => text)) + 1, least), most);
+    this.list.style.setProperty("--hw-field-width", `${width}ch`);
     found.forEach(([, , text, dimensions], n) => this.rows[n].show(text, dimensions, problems[`argument ${n}`]));
     if (!found.length) this.list.textContent = "The function has no arguments.";
   }

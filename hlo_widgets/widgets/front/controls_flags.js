@@ -19,17 +19,37 @@ function valueEditor(name, kind, value, action) {
 
 /** One flag that is set, or about to be. */
 class FlagRow {
-  constructor(name, facts, value, send, onRemove) {
-    this.kind = facts?.kind;
-    this.editor = valueEditor(name, facts?.kind, value, (text) => send({ type: "flag", name, text }));
+  constructor(name, value, send, onRemove) {
+    this.name = name;
+    this.send = send;
+    this.editor = valueEditor(name, undefined, value, (text) => this.#change(text));
     const remove = element("button", "hw-remove", { type: "button", title: `Back to the compiler's own ${name}`, textContent: "✕" });
     remove.setAttribute("aria-label", `Remove ${name}`);
     remove.addEventListener("click", onRemove);
     this.wrong = problemLine();
-    const label = element("span", "hw-label", { textContent: name, title: facts?.help || name });
+    this.label = element("span", "hw-label", { textContent: name });
     this.own = element("span", "hw-dim");
-    this.element = element("div", "hw-flag", {}, label, this.editor, remove, this.own, this.wrong);
+    this.element = element("div", "hw-flag", {}, this.label, this.editor, remove, this.own, this.wrong);
     this.element.dataset.flag = name;
+  }
+
+  /** Show a value, and what the compiler says of the flag, which may come later than the row. */
+  show(value, facts, problem) {
+    const kind = facts?.kind;
+    const isChoice = this.editor.tagName === "SELECT";
+    if (kind === "bool" && !isChoice && document.activeElement !== this.editor) {
+      const editor = valueEditor(this.name, kind, value, (text) => this.#change(text));
+      this.editor.replaceWith(editor);
+      this.editor = editor;
+    }
+    update(this.label, "title", facts?.help || this.name);
+    update(this.own, "textContent", facts ? `the compiler's own: ${facts.value || "empty"}` : "");
+    fill(this.editor, value, problem);
+    showProblem(this.wrong, problem);
+  }
+
+  #change(text) {
+    this.send({ type: "flag", name: this.name, text });
   }
 }
 
@@ -39,17 +59,24 @@ class FlagsPanel {
     this.send = send;
     this.rows = new Map();
     this.pending = new Set(); // chosen from the list, and without a value of the user's yet
-    this.known = new Map();
-    this.target = null; // what the list was asked for
+    this.lists = new Map(); // what each compiler lists, by target
+    this.requested = null; // the target whose list is on its way
     this.state = { flags: {}, problems: {} };
     this.search = element("input", "hw-search", { type: "search", placeholder: "Find a flag of this compiler" });
     this.search.setAttribute("aria-label", "Find a flag");
-    this.search.addEventListener("input", () => this.#list());
+    this.search.addEventListener("input", () => {
+      if (this.known) this.#list();
+    });
     this.note = element("span", "hw-dim");
     this.set = element("div", "hw-list");
     this.found = element("div", "hw-found");
     const head = element("div", "hw-panel-head", {}, this.search, this.note);
     this.element = element("div", "hw-flags", {}, this.set, head, this.found);
+  }
+
+  /** What the compiler of the target in view lists; null while that is not there. */
+  get known() {
+    return this.lists.get(this.state.target) ?? null;
   }
 
   show(state) {
@@ -58,39 +85,44 @@ class FlagsPanel {
     const names = [...Object.keys(state.flags), ...this.pending];
     for (const [name, row] of this.rows) if (!names.includes(name)) this.#drop(name, row);
     for (const name of names) {
-      if (!this.rows.has(name)) this.#add(name);
-      const row = this.rows.get(name);
-      const own = this.known.get(name);
-      update(row.own, "textContent", own ? `the compiler's own: ${own.value || "empty"}` : "");
-      const problem = state.problems[`flag ${name}`];
-      fill(row.editor, state.flags[name] ?? own?.value ?? "", problem);
-      showProblem(row.wrong, problem);
+      const facts = this.known?.get(name);
+      const value = state.flags[name] ?? facts?.value ?? "";
+      if (!this.rows.has(name)) this.#add(name, value);
+      this.rows.get(name).show(value, facts, state.problems[`flag ${name}`]);
     }
   }
 
-  /** Ask for the list, where that of this target is not there. */
+  /** Show the list of this target; ask for it, where it is not there. */
   open() {
-    if (this.target === this.state.target) return;
-    this.target = this.state.target;
-    this.note.textContent = "asking the compiler for its flags…";
-    this.send({ type: "list flags" });
-  }
-
-  receive(message) {
-    if (message.type === "no flags") {
-      this.target = null;
-      this.note.textContent = message.text;
-      return;
+    const target = this.state.target;
+    if (this.known) {
+      this.#list();
+    } else if (this.requested !== target) {
+      this.requested = target;
+      this.found.replaceChildren();
+      this.note.textContent = `asking the compiler for ${target} for its flags…`;
+      this.send({ type: "list flags" });
     }
-    this.known = new Map(message.flags.map(([name, value, kind, help]) => [name, { value, kind, help }]));
-    this.show(this.state);
-    this.#list();
   }
 
-  #add(name) {
-    const facts = this.known.get(name);
-    const row = new FlagRow(name, facts, this.state.flags[name] ?? facts?.value ?? "", this.send, () => {
-      if (!this.pending.delete(name)) this.send({ type: "flag", name, text: null });
+  /** Take a list, which may be of a target that is not in view any more. */
+  receive({ type, target, flags, text }) {
+    if (this.requested === target) this.requested = null;
+    if (type === "flags") {
+      this.lists.set(target, new Map(flags.map(([name, value, kind, help]) => [name, { value, kind, help }])));
+    }
+    if (target !== this.state.target) return;
+    if (type === "no flags") {
+      this.note.textContent = text;
+    } else {
+      this.show(this.state);
+      this.#list();
+    }
+  }
+
+  #add(name, value) {
+    const row = new FlagRow(name, value, this.send, () => {
+      if (!this.pending.delete(name)) this.send({ type: "unset flag", name });
       else this.show(this.state);
     });
     this.rows.set(name, row);
@@ -105,8 +137,9 @@ class FlagsPanel {
   #list() {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = ([name, { help }]) => words.every((word) => name.includes(word) || help.toLowerCase().includes(word));
-    const found = [...this.known].filter(fits);
-    this.note.textContent = `${found.length.toLocaleString()} of ${this.known.size.toLocaleString()} flags of the compiler for ${this.target}`;
+    const known = this.known ?? new Map();
+    const found = [...known].filter(fits);
+    this.note.textContent = `${found.length.toLocaleString()} of ${known.size.toLocaleString()} flags of the compiler for ${this.state.target}`;
     this.found.replaceChildren(...found.slice(0, MOST_FOUND).map((entry) => this.#offer(...entry)));
     if (found.length > MOST_FOUND) {
       const more = (found.length - MOST_FOUND).toLocaleString();

@@ -1,13 +1,20 @@
 // What was compiled before; a click shows it again.
 
-const count = (value) => (value === null ? "–" : Number(value).toLocaleString("en-US"));
-const COLUMNS = ["#", "target", "what changed", "total cycles", "change", "VMEM bytes", "seconds", ""];
+const NONE = "–";
+// Each with what it says when it is pointed at; the program has the words of the cells.
+const COLUMNS = [
+  ["#", ""], ["target", ""], ["what changed", "than in the row below"],
+  ["total cycles", "estimated by the compiler, of one run of the module"],
+  ["change", "of the total, from the row below; only where all rows of both are known"],
+  ["most VMEM of a kernel", "scoped VMEM that one kernel takes; kernels that run after each other take the same"],
+  ["seconds", "from the start of tracing to the compiler's answer"], ["", ""],
+];
 
 class HistoryPanel {
   constructor(send) {
     this.send = send;
     this.body = element("tbody");
-    const heads = COLUMNS.map((text) => element("th", "", { textContent: text, scope: "col" }));
+    const heads = COLUMNS.map(([textContent, title]) => element("th", "", { textContent, title, scope: "col" }));
     const table = element("table", "hw-runs", {}, element("thead", "", {}, element("tr", "", {}, ...heads)), this.body);
     this.element = element("div", "hw-history", {}, table);
   }
@@ -19,11 +26,9 @@ class HistoryPanel {
   #row(row, isShown) {
     const changes = row.changes.join(", ");
     const cells = [
-      row.number, row.target, changes, count(row.cycles), row.change, count(row.vmem),
-      row.seconds,
-    ].map((text) => element("td", "", { textContent: text }));
-    cells[2].title = changes;
-    cells[3].title = row.cycles === null ? "The compiler gives no figures." : `${row.source}; the change is from the row below`;
+      [row.number, ""], [row.target, ""], [changes, changes], [row.cycles || NONE, row.cycles_title],
+      [row.change, row.change_title], [row.vmem || NONE, row.vmem_title], [row.seconds, ""],
+    ].map(([textContent, title]) => element("td", "", { textContent, title }));
     const button = element("button", "", { type: "button", textContent: isShown ? "shown" : "show", disabled: isShown });
     button.setAttribute("aria-label", `Show number ${row.number}`);
     const line = element("tr", isShown ? "hw-shown" : "", {}, ...cells, element("td", "", {}, button));
