@@ -9,7 +9,10 @@ from hlo_widgets.drawing import Layout, lay_out
 from hlo_widgets.graph import Graph
 from hlo_widgets.graph.replay import Region, ReplayPictures
 
-__all__ = ["BaseLayouts"]
+__all__ = ["MOST_LAYOUTS", "BaseLayouts"]
+
+MOST_LAYOUTS = 24
+"""Layouts kept; arbitrary. A large program has one a kernel, and steps are looked at in a row."""
 
 
 class BaseLayouts:
@@ -33,8 +36,9 @@ class BaseLayouts:
         try:
             return graph, future.result()
         except BaseException:
-            # The next one who asks tries again.
-            self._made.pop(region.key, None)
+            # The next one who asks tries again. One who is interrupted leaves it on its way.
+            if future.done() and future.exception() is not None:
+                self._made.pop(region.key, None)
             raise
 
     def prepare(self, region: Region) -> None:
@@ -42,12 +46,15 @@ class BaseLayouts:
         self._start(region)
 
     def _start(self, region: Region) -> tuple[Graph, Future[Layout]]:
-        if region.key not in self._made:
+        found = self._made.pop(region.key, None)
+        if found is None:
             # Only the program runs beside: what builds the graph keeps caches of its own.
-            graph, future = self._pictures.base(region), Future[Layout]()
-            self._made[region.key] = (graph, future)
+            found = graph, future = self._pictures.base(region), Future[Layout]()
             Thread(target=_lay_out, args=(graph, future), daemon=True).start()
-        return self._made[region.key]
+        self._made[region.key] = found  # as the one asked for last
+        while len(self._made) > MOST_LAYOUTS:
+            del self._made[next(iter(self._made))]
+        return found
 
 
 def _lay_out(graph: Graph, future: Future[Layout]) -> None:
