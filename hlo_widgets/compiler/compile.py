@@ -11,7 +11,7 @@ from hlo_widgets.compiler.cache import cache_key, configured_cache
 from hlo_widgets.compiler.environment import compiler_variables, explain_worker
 from hlo_widgets.compiler.exporting import Program, export_program, export_publicly
 from hlo_widgets.compiler.flags import Flags, check_explain_flags, plain_flags
-from hlo_widgets.compiler.handshake import PROTOCOL, installed_versions, own_versions
+from hlo_widgets.compiler.handshake import PROTOCOL, installed_versions, is_complete, own_versions
 from hlo_widgets.compiler.notes import notes_on
 from hlo_widgets.compiler.pictures import with_pictures
 from hlo_widgets.compiler.pool import workers
@@ -142,7 +142,7 @@ def _versions(order: _Order) -> Mapping[str, str]:
 
 def _reads_bytecode(versions: Mapping[str, str]) -> bool:
     """Say whether a worker reads what this process's jaxlib writes: only the same release does."""
-    return versions["jaxlib"] in {own_versions()["jaxlib"], "unknown"}
+    return versions.get("jaxlib") in {own_versions()["jaxlib"], "unknown"}
 
 
 def _send(program: Program, order: _Order, versions: Mapping[str, str]) -> tuple[Reply, bool]:
@@ -159,7 +159,7 @@ def _send(program: Program, order: _Order, versions: Mapping[str, str]) -> tuple
     facts = [order.worker, PROTOCOL, header, compiler_variables()]
     key = cache_key(facts, program.content, versions)
     kept = cache.load(key) if cache is not None and not order.refresh else None
-    if kept is not None:
+    if kept is not None and is_complete(kept.header):
         return kept, True
     reply, is_lasting = _ask(order, header, program.content)
     if cache is not None and is_lasting:

@@ -6,15 +6,45 @@ import functools
 import platform
 from collections.abc import Mapping
 from importlib import metadata
+from types import NoneType
 from typing import Any
 
 from hlo_widgets.compiler.availability import availability, named_library, versions_of
 from hlo_widgets.compiler.targets import list_targets
 
-__all__ = ["PROTOCOL", "check_hello", "installed_versions", "own_versions", "worker_hello"]
+__all__ = [
+    "PROTOCOL",
+    "check_hello",
+    "check_reply",
+    "installed_versions",
+    "is_complete",
+    "own_versions",
+    "worker_hello",
+]
 
 PROTOCOL = 5
 """Number of the message format; both sides must have the same."""
+
+# What this side reads of a worker's messages, by their kind.
+_FIELDS: Mapping[str, Mapping[str, Any]] = {
+    "hello": {"versions": dict, "reason": (str, NoneType), "install": (str, NoneType)},
+    "compiled": {
+        "compile_seconds": (int, float),
+        "devices": int,
+        "is_from_dump": bool,
+        "has_figures": (bool, NoneType),
+        "why_no_figures": str,
+        "versions": dict,
+        "records_bytes": int,
+        "records_left_out": int,
+        "notes": list,
+        "can_draw": bool,
+    },
+    "drawn": {"records_left_out": int, "notes": list},
+    "flags": {},
+    "moved": {"reason": str},
+    "refused": {"reason": str},
+}
 
 
 def installed_versions(toolchain: str) -> dict[str, str]:
@@ -66,13 +96,53 @@ def check_hello(hello: Mapping[str, Any]) -> str | None:
         What is wrong and what to install where; `None` where nothing is.
     """
     if hello.get("protocol") != PROTOCOL:
-        theirs = hello.get("versions", {}).get("hlo-widgets", "of another release")
-        ours = own_versions()["hlo-widgets"]
-        return (
-            f"its compiler process runs hlo-widgets {theirs} and this one {ours}, whose messages "
-            f'differ; install the same on both sides: pip install "hlo-widgets=={ours}"'
-        )
+        return _differ(hello, "whose messages differ")
+    wrong = _wrong_fields(hello)
+    if wrong is not None:
+        return _differ(hello, f"and its first message {wrong}")
     if hello["reason"] is not None:
         there = f", on the compiler's machine: {hello['install']}" if hello["install"] else ""
         return f"{hello['reason']}{there}"
     return None
+
+
+def check_reply(reply: Mapping[str, Any], hello: Mapping[str, Any]) -> str | None:
+    """Check that a worker's answer has what this side reads.
+
+    Args:
+        reply: The answer's header.
+        hello: The worker's first message.
+
+    Returns:
+        What is wrong and what to install where; `None` where nothing is.
+    """
+    wrong = _wrong_fields(reply)
+    return None if wrong is None else _differ(hello, f"and its answer {wrong}")
+
+
+def is_complete(reply: Mapping[str, Any]) -> bool:
+    """Whether an answer that was kept has what this side reads."""
+    return _wrong_fields(reply) is None
+
+
+def _wrong_fields(message: Mapping[str, Any]) -> str | None:
+    kind = message.get("kind")
+    fields = _FIELDS.get(str(kind))
+    if fields is None:
+        return f"is of a kind that this one does not know: {str(kind)[:40]!r}"
+    for name, types in fields.items():
+        if name not in message:
+            return f"lacks {name!r}"
+        if not isinstance(message[name], types):
+            return f"has no {name!r} that can be read"
+    return None
+
+
+def _differ(hello: Mapping[str, Any], how: str) -> str:
+    versions = hello.get("versions")
+    theirs = versions.get("hlo-widgets") if isinstance(versions, dict) else None
+    ours = own_versions()["hlo-widgets"]
+    return (
+        f"its compiler process runs hlo-widgets {theirs or 'of another release'} and this one "
+        f'{ours}, {how}; install the same on both sides: pip install "hlo-widgets=={ours}"'
+    )

@@ -19,7 +19,7 @@ from hlo_widgets.compiler.environment import (
     worker_command,
     worker_environment,
 )
-from hlo_widgets.compiler.handshake import check_hello, installed_versions
+from hlo_widgets.compiler.handshake import check_hello, check_reply, installed_versions
 from hlo_widgets.compiler.process import (
     Reply,
     WorkerDiedError,
@@ -179,13 +179,18 @@ class Workers:
             CompileTimeoutError: If it does not answer within `settings.time_limit_seconds`.
             CompileCancelledError: If a newer request with the same key overtakes it, or `call_off`
                 is called with that.
-            CompileError: If it ends before it answers, or this side cannot work with it.
+            CompileError: If it ends before it answers, or this side cannot work with it or read its
+                answer.
         """
 
         def ask(process: WorkerProcess) -> Reply:
-            _hello(process, target)
+            hello = _hello(process, target)
             report(Phase.COMPILING)
-            return process.ask(header, body, settings.time_limit_seconds)
+            reply = process.ask(header, body, settings.time_limit_seconds)
+            problem = check_reply(reply.header, hello)
+            if problem is not None:
+                raise CompileError(target, problem)
+            return reply
 
         return self._with_worker(toolchain, target, ask)
 

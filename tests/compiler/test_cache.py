@@ -95,6 +95,14 @@ def test_a_damaged_entry_is_compiled_again(folder, damage):
     assert compile_cpu(add_one, SPEC).is_cached
 
 
+def test_an_entry_that_lacks_something_is_compiled_again(folder):
+    text = compile_cpu(add_one, SPEC).hlo_text
+    (path,) = entries(folder)
+    Cache(folder, 10**9).store(path.stem, Reply({"kind": "compiled"}, b"HloModule"))
+    again = compile_cpu(add_one, SPEC)
+    assert (again.is_cached, again.hlo_text) == (False, text)
+
+
 def test_the_least_recently_used_goes_first(tmp_path):
     body = bytes(range(256)) * 40
     cache = Cache(tmp_path, limit_bytes=10**9)

@@ -18,6 +18,7 @@ import pytest
 
 from hlo_widgets.compiler import CompilerSettings, compile_for, shut_down
 from hlo_widgets.compiler.environment import worker_command
+from hlo_widgets.compiler.handshake import own_versions
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.errors import CompileError, CompileTimeoutError
 from tests.compiler.support import add_one, is_alive, wait_until, worker_that
@@ -123,6 +124,49 @@ def test_a_worker_that_writes_nonsense_is_an_error_at_once(changed_settings, hea
     with pytest.raises(CompileError, match="wrote something that is not a message"):
         compile_cpu(add_one, SPEC)
     assert time.monotonic() - start < 4
+
+
+ANSWERS = {
+    "{'kind': 'compiled'}": "its answer lacks 'compile_seconds'",
+    "{**own(*args)[0], 'devices': 'one'}": "its answer has no 'devices' that can be read",
+    "{'kind': 'refused'}": "its answer lacks 'reason'",
+    "{'kind': 'guessed'}": "its answer is of a kind that this one does not know: 'guessed'",
+}
+
+
+@pytest.mark.parametrize(("answer", "words"), ANSWERS.items())
+def test_an_answer_that_lacks_something_names_both_releases(changed_settings, answer, words):
+    changed_settings.command = worker_that(
+        "from hlo_widgets.compiler import handshake, worker",
+        "own = worker.answer",
+        f"worker.answer = lambda *args: ({answer}, b'')",
+        "installed = handshake.installed_versions",
+        "theirs = lambda name: {**installed(name), 'hlo-widgets': '0.0.7'}",
+        "handshake.installed_versions = theirs",
+    )
+    with pytest.raises(CompileError) as caught:
+        compile_cpu(add_one, SPEC)
+    ours = own_versions()["hlo-widgets"]
+    assert f"runs hlo-widgets 0.0.7 and this one {ours}, and {words}; install" in str(caught.value)
+
+
+HELLOS = {
+    "{'kind': 'hello', 'protocol': 1, 'versions': None}": "of another release",
+    "{**own(*args), 'versions': {'hlo-widgets': '0.0.7'}, 'reason': 7}": "no 'reason' that can be",
+    "{'kind': 'hello', 'protocol': handshake.PROTOCOL}": "first message lacks 'versions'",
+}
+
+
+@pytest.mark.parametrize(("hello", "words"), HELLOS.items())
+def test_a_first_message_that_lacks_something_is_an_error_too(changed_settings, hello, words):
+    changed_settings.command = worker_that(
+        "from hlo_widgets.compiler import handshake, worker",
+        "own = worker.worker_hello",
+        f"worker.worker_hello = lambda *args: {hello}",
+    )
+    with pytest.raises(CompileError, match="install the same on both sides") as caught:
+        compile_cpu(add_one, SPEC)
+    assert words in str(caught.value)
 
 
 @pytest.mark.parametrize("seconds", [float("inf"), 1e10])
