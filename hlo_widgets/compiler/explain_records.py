@@ -48,10 +48,8 @@ def collect_records(
         folder: The folder.
         module_name: Name of the module, "jit_f": a GPU compiler dumps others beside it. None leaves
             out the modules around passes.
-        most_bytes: What all of them may have; None for `_PASSES_BYTES` with the modules and
-            `_PICTURES_BYTES` without, so that what two compiles of a program bring can be
-            unpacked together. Records come first, then the modules around fusion passes, then those
-            around the other passes.
+        most_bytes: What all of them may have, records first, then modules around fusion passes.
+            None for as much as can be unpacked together with what the other compile brings.
 
     Returns:
         The files by name, and how many were left out.

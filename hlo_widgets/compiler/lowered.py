@@ -99,31 +99,35 @@ def compile_bytecode(
         jax.errors.JaxRuntimeError: If the compiler refuses.
     """
     try:
-        from jax._src import compiler
-        from jax._src.interpreters import mlir
-        from jaxlib import _jax
-        from jaxlib.mlir import ir
-
-        module = ir.Module.parse(content, context=mlir.make_ir_context())
-        chosen = _choose(devices, *_partitions(module))
-        device_list = _jax.DeviceList(tuple(chosen))
-
-        def compile_with(flags: Mapping[str, Any]) -> Any:
-            options = _options(compiler, chosen, flags, spreads)
-            return compiler.backend_compile_and_load(
-                chosen[0].client, module, device_list, options, []
-            )
-
-        def print_text() -> Any:
-            return executable.hlo_modules()[0].to_string()
-
-        start = time.perf_counter()
-        executable = compile_with(flags)
-        seconds = time.perf_counter() - start
-        text, is_from_dump = _text(print_text, compile_with, flags)
-        return Made(text, seconds, len(chosen), is_from_dump)
+        return _compile_bytecode(content, devices, flags, spreads)
     except _MOVED as error:
         raise MovedInternalsError(f"{type(error).__name__}: {error}") from error
+
+
+def _compile_bytecode(
+    content: bytes, devices: Sequence[Any], flags: Mapping[str, Any], spreads: Spreads | None
+) -> Made:
+    from jax._src import compiler
+    from jax._src.interpreters import mlir
+    from jaxlib import _jax
+    from jaxlib.mlir import ir
+
+    module = ir.Module.parse(content, context=mlir.make_ir_context())
+    chosen = _choose(devices, *_partitions(module))
+    device_list = _jax.DeviceList(tuple(chosen))
+
+    def compile_with(flags: Mapping[str, Any]) -> Any:
+        options = _options(compiler, chosen, flags, spreads)
+        return compiler.backend_compile_and_load(chosen[0].client, module, device_list, options, [])
+
+    def print_text() -> Any:
+        return executable.hlo_modules()[0].to_string()
+
+    start = time.perf_counter()
+    executable = compile_with(flags)
+    seconds = time.perf_counter() - start
+    text, is_from_dump = _text(print_text, compile_with, flags)
+    return Made(text, seconds, len(chosen), is_from_dump)
 
 
 def _text(

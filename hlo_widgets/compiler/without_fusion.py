@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -166,18 +167,28 @@ def without_fusion(
     """
     chosen = find_target(target)
     off = _PASSES[chosen.platform] if passes is None else tuple(passes)
+    fused = compile_for(fun, *args, target=chosen, flags=flags, **kwargs)
+    with _telling_of(off, chosen):
+        unfused = compile_for(fun, *args, target=chosen, flags=_without(flags, off), **kwargs)
+    return FusionComparison(fused, unfused, off)
+
+
+def _without(flags: Flags | None, off: Sequence[str]) -> Flags:
     options = plain_flags(flags)
-    fused = compile_for(fun, *args, target=chosen, flags=options, **kwargs)
     already_off = [name for name in str(options.get(_FLAG, "")).split(",") if name]
-    options = {**options, _FLAG: ",".join(dict.fromkeys([*already_off, *off]))}
+    return {**options, _FLAG: ",".join(dict.fromkeys([*already_off, *off]))}
+
+
+@contextlib.contextmanager
+def _telling_of(off: Sequence[str], target: Target) -> Iterator[None]:
+    """Say of a refusal that it is one of the program without passes."""
     try:
-        unfused = compile_for(fun, *args, target=chosen, flags=options, **kwargs)
+        yield
     except (CompileTimeoutError, CompileCancelledError):
         raise
     except CompileError as error:
         reason = f"it compiles, but not with {', '.join(off)} off: {error.reason}"
-        raise CompileError(chosen.name, reason, error.log, error.memory_report) from error
-    return FusionComparison(fused, unfused, off)
+        raise CompileError(target.name, reason, error.log, error.memory_report) from error
 
 
 def _figures(result: CompilationResult) -> ProgramFigures:
