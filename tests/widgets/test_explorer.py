@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 
+import ipywidgets
+import jax.numpy as jnp
 import pytest
 
 import hlo_widgets as hw
 from hlo_widgets.drawing import PROGRAM_VARIABLE
 from hlo_widgets.errors import DrawingError, HloLookupError
+from hlo_widgets.widgets.closing import close_widget
+from hlo_widgets.widgets.cost.view import readable_table, shown_rows
+from hlo_widgets.widgets.part import Tabs
 from tests.analysis.test_collectives import FUSED, PAIR
 from tests.graph.modules import BRANCHES, LOOP, chain, fan
 
@@ -346,6 +351,155 @@ def test_what_another_compile_lacks_is_closed_and_not_selected(softmax):
     softmax.show_result(hw.captures.load("mlp", "v5e"))
     assert all(softmax.module.instruction(name) for name in softmax.expanded)
     assert softmax._details.widget.detail.get("name") in (None, softmax.selected)
+
+
+class Broken:
+    """A part that cannot show one module."""
+
+    title = "Broken"
+
+    def __init__(self, bad, error):
+        self.widget = ipywidgets.Label("as it was")
+        self._bad, self._error = bad, error
+        self.has_forgotten = False
+
+    def show(self, shown):
+        if shown.module is self._bad:
+            raise self._error
+
+    def select(self, instruction):
+        pass
+
+    def forget(self):
+        self.has_forgotten = True
+
+    def close(self):
+        close_widget(self.widget)
+
+
+@pytest.mark.parametrize("error", [DrawingError("dot", "gave up"), ZeroDivisionError("oh")])
+def test_a_part_that_fails_says_so_in_its_own_tab_and_stops_no_other(softmax, error, caplog):
+    other = hw.captures.load("row_softmax", "v5e")
+    first = softmax._tabs.parts[0]
+    broken = Broken(other.module, error)
+    tabs = softmax._tabs = Tabs([first, broken])
+    tabs.show(softmax._shown)
+    tabs.open(broken)
+    softmax.show_result(other)
+    assert softmax.module is softmax._picture.navigator.module is other.module
+    (table, problem) = tabs.widget.children
+    assert table is first.widget
+    assert str(error).strip() in problem.value
+    assert broken.has_forgotten
+    assert (error.__class__ is ZeroDivisionError) == bool(caplog.records)
+    tabs.open(first)
+    assert first.table.df.equals(readable_table(shown_rows(softmax.table)))
+    softmax.show_result(hw.captures.load("row_softmax", "v6e"))
+    tabs.open(broken)
+    assert tabs.widget.children[1] is broken.widget
+
+
+def test_what_cannot_be_drawn_replaces_nothing(softmax, monkeypatch):
+    softmax.select("fusion.1")
+    before = softmax.module, softmax.table, drawn(softmax), softmax._details.widget.detail
+    monkeypatch.setenv(PROGRAM_VARIABLE, "/nowhere/dot")
+    with pytest.raises(DrawingError):
+        softmax.show_result(hw.captures.load("mlp", "v5e"))
+    now = softmax.module, softmax.table, drawn(softmax), softmax._details.widget.detail
+    assert all(old is new or old == new for old, new in zip(before, now, strict=True))
+    assert softmax.selected == "fusion.1"
+    softmax.select("copy-start")
+
+
+def test_a_result_from_elsewhere_is_told_to_the_controls():
+    explorer = hw.explore(jnp.tanh, hw.spec("f32[8]"), target="cpu")
+    other = hw.captures.load("row_softmax", "v6e")
+    explorer.show_result(other)
+    status = explorer._controls.view.status
+    assert explorer.target == "v6e"
+    assert status["is_stale"]
+    assert "another result is shown" in status["words"]
+    explorer.close()
+
+
+ODD = [None, [], {}, "find", [["x"]], 1, True, 1.5]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_messages_of_wrong_types_change_nothing_and_never_raise(softmax, sent, odd):
+    softmax.select("fusion.1")
+    messages = sent(softmax)
+    before = drawn(softmax), softmax._details.widget.detail
+    handlers = [
+        softmax._picture.on_message,
+        softmax._details.on_message,
+        *(part._on_message for part in softmax._tabs.parts if hasattr(part, "_on_message")),
+    ]
+    assert len(handlers) == 4
+    for handle in handlers:
+        handle(odd)
+        handle({"type": odd, "id": "fusion.1"})
+        for kind in ("hover", "prepare", "toggle", "focus", "option", "go", "why", "pick", "lines"):
+            handle({"type": kind, **dict.fromkeys(("id", "ids", "name", "value", "key"), odd)})
+        handle({"type": "why", "ids": ["fusion", odd]})
+        handle({"type": "fold", "fold": str(odd), "line": odd})
+    assert (drawn(softmax), softmax._details.widget.detail) == before
+    assert softmax.selected == "fusion.1"
+    assert {message["type"] for message in messages} <= {"ready", "problem"}
+
+
+def test_every_text_to_the_browser_is_made_safe_to_send(softmax, sent):
+    messages = sent(softmax)
+    widget = softmax._picture.widget
+    for tell in (widget.tell_problem, widget.tell_note):
+        tell("a\u202eb")
+    widget.show_hover("\ud800", "\x07")
+    widget.pick_other("\ud800", "a\u202eb")
+    for ids in (["\ud800"], ["\ud800", "b"]):
+        widget.center(ids)
+        widget.reveal(ids)
+    assert len(messages) == 8
+    assert json.dumps(messages).encode("ascii")
+    told = "".join(str(value) for message in messages for value in message.values())
+    assert not any(letter in told for letter in "\u202e\ud800\x07")
+
+
+def test_a_name_that_a_part_leads_to_is_looked_up_and_told_by_the_explorer_alone(softmax, sent):
+    messages = sent(softmax)
+    softmax._go_to("fusion")
+    assert softmax.selected == "fusion"
+    softmax._go_to("fusoin")
+    assert softmax.selected == "fusion"
+    assert [m["type"] for m in messages] == ["center", "problem"]
+    assert "Did you mean" in messages[-1]["text"]
+
+
+def test_an_op_that_nothing_drawn_leads_to_is_told(sent):
+    unused = "%unused (u: f32[]) -> f32[] {\n  ROOT %u = f32[] parameter(0)\n}\n\nENTRY"
+    explorer = hw.explore(LOOP.replace("ENTRY", unused))
+    messages = sent(explorer)
+    explorer._go_to(explorer.module.instruction("u"))
+    assert messages == [{"type": "problem", "text": "u: nothing that is drawn leads to it"}]
+
+
+def test_asking_by_program_and_by_a_click_is_answered_in_the_same_words(softmax):
+    program = softmax.why_not_fused("fusion.1", "copy-done")
+    words = softmax._details.widget.detail["why"]
+    softmax.select("fusion")
+    softmax._picture.widget.asked = ["fusion.1", "copy-done"]
+    assert softmax._details.widget.detail["why"] == words
+    # The log speaks of the start of a pair: by it data enters.
+    assert [op["name"] for op in words["ops"]] == ["fusion.1", "copy-start"]
+    assert program.headline == words["headline"]
+
+
+def test_one_question_is_answered_once(softmax, monkeypatch):
+    asked = []
+    verdicts = type(softmax._shown.verdicts)
+    explain = verdicts.explain
+    monkeypatch.setattr(verdicts, "explain", lambda *a: asked.append(a) or explain(*a))
+    softmax.why_not_fused("fusion.1", "fusion")
+    assert len(asked) == 1
 
 
 def test_the_summary_says_how_much_reaches_each_device():

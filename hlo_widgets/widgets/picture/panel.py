@@ -213,7 +213,7 @@ class GraphPanel:
         elif message.kind == "toggle" and self.navigator.is_openable(node_id):
             self.navigator.show(self.view.toggled(node_id))
         self.draw()
-        if message.kind == "toggle":
+        if message.kind == "toggle" and self.navigator.instruction(node_id) is not None:
             self._tell_lit(without_copy(node_id))
 
     def _on_lit(self, node_id: str) -> None:
