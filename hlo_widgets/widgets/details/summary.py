@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from hlo_widgets.analysis import executed_computations, is_memory_move, start_of
+from collections.abc import Iterator
+
+from hlo_widgets.analysis import (
+    Collective,
+    collectives_in,
+    executed_computations,
+    is_memory_move,
+    start_of,
+    work_instructions,
+)
 from hlo_widgets.graph.words import bytes_in_words, counted
 from hlo_widgets.widgets.shown import Shown
 
@@ -37,19 +46,39 @@ def summary_lines(shown: Shown) -> list[str]:
 
 
 def _exchanged(shown: Shown) -> list[str]:
-    """Say how much the collectives move in one run of the module."""
-    rows = shown.table[shown.table["collective"].notna()]
-    is_known = rows["collective_bytes"].notna() & rows["trip_count"].notna()
-    pairs = rows.loc[is_known, ["collective_bytes", "trip_count"]].itertuples(index=False)
-    # Numbers of Python: text can claim sizes whose product no column holds.
-    total = sum(int(size) * int(trips) for size, trips in pairs)
-    # One that is cut over several fusions is counted in the first of them.
-    later = rows["collective"].str.contains(r"^[\w-]+ (?:goes on|ends):")
-    unknown = int((~is_known & ~later).sum())
-    told = [f"{bytes_in_words(total)} reach each device from others in one run."] if total else []
+    """Say how much the collectives move at the least in one run of the module."""
+    total = unknown = 0
+    for one, runs in _collectives(shown):
+        if one.part in {"middle", "done"}:
+            continue  # its start has the figure
+        if one.bytes_moved is None or runs is None:
+            unknown += 1
+        else:
+            total += one.bytes_moved * runs
+    told = []
+    if total:
+        size = bytes_in_words(total)
+        told.append(f"At least {size} reach each device from others in one run, by shapes.")
     if unknown:
         told.append(f"Of {counted(unknown, 'collective')} it is not known how much is moved.")
     return told
+
+
+def _collectives(shown: Shown) -> Iterator[tuple[Collective, int | None]]:
+    """Yield the collectives of a run, each with how often it runs; None where that is not known."""
+    table = shown.table
+    # The table has the same instructions in the same order.
+    rows = zip(
+        work_instructions(shown.module),
+        table["collective"].notna(),
+        table["trip_count"].notna(),
+        table["trip_count"],
+        strict=True,
+    )
+    for instruction, has_some, is_known, runs in rows:
+        if has_some:
+            for one in collectives_in(instruction):
+                yield one, int(runs) if is_known else None
 
 
 def _what_totals_hold(shown: Shown) -> list[str]:
