@@ -11,9 +11,11 @@ import ast
 import contextlib
 import functools
 import keyword
+import re
 from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, magics_class
@@ -30,6 +32,9 @@ __all__ = ["FusionMagics", "load_ipython_extension"]
 
 # The last call is evaluated with this in the place of its function; no user has a name like it.
 _COLLECT = "__hlo_fusion_collect__"
+
+# What IPython calls the results of the latest cells: `_`, `__`, `___`, `_12`.
+_RESULT_NAME = re.compile(r"_+|_[0-9]+")
 
 # Modules whose frames can lie above the user's code; the second one parses the cell.
 _NOT_THE_USERS = ("hlo_widgets.", "IPython.core.compilerop")
@@ -51,7 +56,8 @@ class FusionMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        self._explorers: dict[str, Explorer] = {}
+        # What each cell has shown; whoever has an Explorer keeps it, not this list.
+        self._explorers: WeakValueDictionary[str, Explorer] = WeakValueDictionary()
 
     @magic_arguments()
     @argument("--target", default=api.DEFAULT_TARGET, help="what to compile for (default: v6e)")
@@ -75,6 +81,9 @@ class FusionMagics(Magics):
         Everything above the last line runs as usual. The last line must be a call; its function and
         arguments are evaluated, and instead of being made the call is compiled. Arguments can be
         arrays or shapes such as `hw.spec("bf16[1024,512]")`.
+
+        When the cell is run again, what it has shown before is closed, unless a variable of another
+        name than `--name` still holds it: then it stays as it is, wherever it is displayed.
         """
         from hlo_widgets.widgets.progress_line import progress_line
 
@@ -92,20 +101,32 @@ class FusionMagics(Magics):
         except Exception as error:
             self._show_from_the_cell_on(error)
             raise
-        self._close_the_last_one(explorer)
+        self._close_the_last_one(explorer, options.name)
         if options.name is not None:
             self.shell.push({options.name: explorer})
         return explorer
 
-    def _close_the_last_one(self, explorer: Explorer) -> None:
-        """Close what an earlier run of the same cell has shown: it is off the page by now."""
+    def _close_the_last_one(self, explorer: Explorer, name: str | None) -> None:
+        """Close what an earlier run of the same cell has shown, unless the user has kept it.
+
+        Args:
+            explorer: What this run shows.
+            name: The variable that will hold it, in the place of the earlier one.
+        """
         cell_id = _cell_id(self.shell)
         if cell_id is None:
             return
         earlier = self._explorers.get(cell_id)
         self._explorers[cell_id] = explorer
-        if earlier is not None:
+        if earlier is not None and not self._is_kept(earlier, name):
             earlier.close()
+
+    def _is_kept(self, explorer: Explorer, name: str | None) -> bool:
+        """Whether a variable of another name holds it; lists and the like are not looked into."""
+        return any(
+            value is explorer and other != name and _RESULT_NAME.fullmatch(other) is None
+            for other, value in list(self.shell.user_ns.items())
+        )
 
     def _run_down_to_the_call(
         self, line: str, cell: str

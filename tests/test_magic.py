@@ -1,15 +1,19 @@
 """`%%hlo_fusion` in a real IPython shell."""
 
 import atexit
+import gc
 import importlib.util
 import inspect
 import re
+import weakref
 
 import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+import hlo_widgets as hw
+from hlo_widgets import magic
 from hlo_widgets.errors import CompileError, NotCompilableError, UnknownTargetError
 from hlo_widgets.widgets import Explorer
 
@@ -152,6 +156,46 @@ def test_a_functions_own_arguments_may_have_our_names(shell, name):
 def test_a_name_binds_the_explorer(shell):
     explorer = explore(shell, "(lambda x: x + 1)(jnp.ones(4))", "--target cpu --name ex")
     assert shell.user_ns["ex"] is explorer
+
+
+@pytest.fixture
+def cell(shell, monkeypatch):
+    """Run one and the same cell, as a front end that names its cells does."""
+    monkeypatch.setattr(magic, "_cell_id", lambda _: "the cell")
+
+    def cell(arguments=""):
+        return explore(shell, "(lambda x: x + 1)(jnp.ones(4))", f"--target cpu {arguments}")
+
+    return cell
+
+
+def test_a_cell_that_is_run_again_closes_what_it_has_shown(shell, cell):
+    first = cell("--name ex")
+    shell.run_cell("ex")  # IPython's own names of results keep nothing open
+    second = cell("--name ex")
+    with pytest.raises(NotCompilableError, match="closed"):
+        first.recompile()
+    second.recompile()
+
+
+def test_what_a_variable_still_holds_stays_open(shell, cell):
+    first = cell("--name a")
+    second = cell("--name b")
+    shell.run_cell("mine = b")
+    cell("--name b")
+    for explorer in (first, second):
+        explorer.recompile(hw.spec("f32[5]"))
+        assert "f32[5]" in explorer.module.text
+
+
+def test_the_magic_keeps_no_explorer_alive(shell, cell):
+    explorer = cell()
+    explorer.close()
+    shell.reset()
+    gone = weakref.ref(explorer)
+    del explorer
+    gc.collect()
+    assert gone() is None
 
 
 def test_variables_may_stand_in_the_magics_line(shell):
