@@ -76,7 +76,7 @@ class Camera {
 class Overview {
   constructor(host, camera) {
     this.camera = camera;
-    this.canvas = make("canvas", { class: "hw-map", role: "img", "aria-label": "Overview map: press to move the view" });
+    this.canvas = html("canvas", "hw-map", { role: "img", "aria-label": "Overview map: press to move the view" });
     host.append(this.canvas);
     this.canvas.addEventListener("pointerdown", (event) => {
       event.preventDefault();

@@ -7,7 +7,6 @@
 // Received: {type: "flags" | "no flags"}.
 
 const TICK_MS = 100;
-const LOST = "The kernel that made this is gone: run the cell again.";
 
 let controlViews = 0;
 
@@ -36,28 +35,28 @@ class ControlsView {
   }
 
   #build() {
-    this.kind = element("select", "hw-target");
+    this.kind = html("select", "hw-target");
     this.kind.setAttribute("aria-label", "Target");
-    this.chips = element("input", "hw-entry", { type: "text", size: 7, placeholder: "1 chip", spellcheck: false });
+    this.chips = html("input", "hw-entry", { type: "text", size: 7, placeholder: "1 chip", spellcheck: false });
     this.chips.title = "How many chips, such as 4x4; empty for one";
     this.chips.setAttribute("aria-label", "Chips");
     this.tabs = Object.fromEntries(Object.keys(this.panels).map((name) => [name, this.#tab(name)]));
-    this.phase = element("span", "hw-phase", {});
+    this.phase = html("span", "hw-phase", {});
     this.phase.setAttribute("role", "status");
-    this.clock = element("span", "hw-clock");
-    this.cancel = element("button", "", { type: "button", textContent: "Cancel" });
-    this.again = element("button", "", { type: "button", textContent: "Compile again" });
-    this.back = element("button", "", { type: "button", textContent: "Back to what is shown" });
-    const outcome = element("span", "hw-outcome", {}, this.phase, this.clock, this.cancel, this.again, this.back);
-    const target = element("label", "hw-labelled", {}, "Target", this.kind);
-    this.bar = element("div", "hw-controls-bar", {}, target, this.chips, ...Object.values(this.tabs), outcome);
+    this.clock = html("span", "hw-clock");
+    this.cancel = html("button", "", { type: "button", textContent: "Cancel" });
+    this.again = html("button", "", { type: "button", textContent: "Compile again" });
+    this.back = html("button", "", { type: "button", textContent: "Back to what is shown" });
+    const outcome = html("span", "hw-outcome", {}, this.phase, this.clock, this.cancel, this.again, this.back);
+    const target = html("label", "hw-labelled", {}, "Target", this.kind);
+    this.bar = html("div", "hw-controls-bar", {}, target, this.chips, ...Object.values(this.tabs), outcome);
     this.wrongTarget = problemLine();
-    this.failure = element("pre", "hw-failure", { hidden: true, tabIndex: 0 });
+    this.failure = html("pre", "hw-failure", { hidden: true, tabIndex: 0 });
     this.failure.setAttribute("aria-label", "What went wrong");
-    this.memoryAskers = element("div", "hw-memory-askers", { hidden: true });
+    this.memoryAskers = html("div", "hw-memory-askers", { hidden: true });
     const panels = Object.values(this.panels).map((panel) => panel.element);
-    this.panel = element("div", "hw-panel", {}, ...panels);
-    this.root = element("div", "hw-controls", {}, this.bar, this.wrongTarget, this.failure, this.memoryAskers, this.panel);
+    this.panel = html("div", "hw-panel", {}, ...panels);
+    this.root = html("div", "hw-controls", {}, this.bar, this.wrongTarget, this.failure, this.memoryAskers, this.panel);
     this.root.dataset.lmSuppressShortcuts = "true";
     this.root.setAttribute("role", "region");
     this.root.setAttribute("aria-label", "What is compiled");
@@ -65,7 +64,7 @@ class ControlsView {
   }
 
   #tab(name) {
-    const tab = element("button", "hw-tab", { type: "button" });
+    const tab = html("button", "hw-tab", { type: "button" });
     tab.addEventListener("click", () => this.openPanel(this.opened === name ? null : name));
     return tab;
   }
@@ -99,11 +98,7 @@ class ControlsView {
 
   send(message) {
     this.serial += 1;
-    try {
-      this.model.send({ ...message, serial: `${this.view}:${this.serial}` });
-    } catch {
-      showProblem(this.wrongTarget, LOST);
-    }
+    tellKernel(this.model, { ...message, serial: `${this.view}:${this.serial}` }, (text) => showProblem(this.wrongTarget, text));
   }
 
   #sendTarget() {
@@ -128,7 +123,7 @@ class ControlsView {
   showTargets() {
     const options = this.model.get("targets").map(({ name, kind, why_not }) => {
       const text = why_not ? `${name} (not installed)` : name;
-      return element("option", "", { value: name, textContent: text, title: why_not || kind, disabled: Boolean(why_not) });
+      return html("option", "", { value: name, textContent: text, title: why_not || kind, disabled: Boolean(why_not) });
     });
     this.kind.replaceChildren(...options);
     this.showVariant();
@@ -193,7 +188,7 @@ class ControlsView {
   #showMemoryAskers(names) {
     this.memoryAskers.hidden = !names.length;
     const buttons = names.map((textContent, number) => {
-      const button = element("button", "", { type: "button", textContent });
+      const button = html("button", "", { type: "button", textContent });
       button.addEventListener("click", () => this.send({ type: "go", number }));
       return button;
     });

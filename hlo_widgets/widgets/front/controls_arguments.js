@@ -18,10 +18,10 @@ function sizesAround(size) {
 /** A slider of one dimension. It tells what it passes over, and what it is let go at. */
 class DimensionSlider {
   constructor(label, onPass, onChoose) {
-    this.range = element("input", "", { type: "range", min: 0, step: 1 });
+    this.range = html("input", "", { type: "range", min: 0, step: 1 });
     this.range.setAttribute("aria-label", label);
-    this.number = element("span", "hw-size");
-    this.element = element("label", "hw-dimension", { title: label }, this.number, this.range);
+    this.number = html("span", "hw-size");
+    this.element = html("label", "hw-dimension", { title: label }, this.number, this.range);
     this.range.addEventListener("input", () => {
       this.#say();
       onPass(this.size);
@@ -60,18 +60,18 @@ class ArgumentRow {
     this.isOpen = isOpen;
     this.sliders = [];
     this.dimensions = [];
-    this.field = element("input", "hw-entry", { type: "text", spellcheck: false, disabled: kind === "fixed" });
+    this.field = html("input", "hw-entry", { type: "text", spellcheck: false, disabled: kind === "fixed" });
     this.field.setAttribute("aria-label", label);
     onEdited(this.field, (text) => this.send(text));
     this.wrong = problemLine();
-    this.name = element("span", "hw-label", { textContent: label, title: label });
-    this.opener = element("button", "hw-opener", { type: "button", title: "Sliders", hidden: isOpen });
+    this.name = html("span", "hw-label", { textContent: label, title: label });
+    this.opener = html("button", "hw-opener", { type: "button", title: "Sliders", hidden: isOpen });
     this.opener.addEventListener("click", () => {
       this.isOpen = !this.isOpen;
       this.#showSliders();
     });
-    this.tray = element("span", "hw-sliders");
-    this.element = element("div", "hw-argument", {}, this.name, this.field, this.opener, this.tray, this.wrong);
+    this.tray = html("span", "hw-sliders");
+    this.element = html("div", "hw-argument", {}, this.name, this.field, this.opener, this.tray, this.wrong);
     this.element.dataset.label = label;
   }
 
@@ -117,13 +117,13 @@ class ArgumentsPanel {
     this.send = send;
     this.rows = [];
     this.signature = "";
-    this.search = element("input", "hw-search", { type: "search", placeholder: "Find an argument" });
+    this.search = html("input", "hw-search", { type: "search", placeholder: "Find an argument" });
     this.search.setAttribute("aria-label", "Find an argument");
     this.search.addEventListener("input", () => this.#filter());
-    this.count = element("span", "hw-dim");
-    this.head = element("div", "hw-panel-head", {}, this.search, this.count);
-    this.list = element("div", "hw-list");
-    this.element = element("div", "hw-arguments", {}, this.head, this.list);
+    this.count = html("span", "hw-dim");
+    this.head = html("div", "hw-panel-head", {}, this.search, this.count);
+    this.list = html("div", "hw-list");
+    this.element = html("div", "hw-arguments", {}, this.head, this.list);
   }
 
   show({ arguments: found, problems }) {
@@ -154,6 +154,6 @@ class ArgumentsPanel {
       row.element.hidden = !words.every((word) => text.includes(word));
       shown += !row.element.hidden;
     }
-    this.count.textContent = `${shown.toLocaleString()} of ${this.rows.length.toLocaleString()} arguments`;
+    this.count.textContent = `${number(shown)} of ${number(this.rows.length)} arguments`;
   }
 }

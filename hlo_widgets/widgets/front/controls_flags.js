@@ -5,13 +5,13 @@ const MOST_FOUND = 60; // flags listed at once; arbitrary, one more word leaves 
 /** The editor of a flag's value: a choice where it is true or false, else a text. */
 function valueEditor(name, kind, value, action) {
   if (kind !== "bool" && value !== "true" && value !== "false") {
-    const field = element("input", "hw-entry", { type: "text", size: 12, spellcheck: false });
+    const field = html("input", "hw-entry", { type: "text", size: 12, spellcheck: false });
     field.setAttribute("aria-label", name);
     onEdited(field, action);
     return field;
   }
-  const choices = ["true", "false"].map((text) => element("option", "", { value: text, textContent: text }));
-  const choice = element("select", "", {}, ...choices);
+  const choices = ["true", "false"].map((text) => html("option", "", { value: text, textContent: text }));
+  const choice = html("select", "", {}, ...choices);
   choice.setAttribute("aria-label", name);
   choice.addEventListener("change", () => action(choice.value));
   return choice;
@@ -23,13 +23,13 @@ class FlagRow {
     this.name = name;
     this.send = send;
     this.editor = valueEditor(name, undefined, value, (text) => this.#change(text));
-    const remove = element("button", "hw-remove", { type: "button", title: `Back to the compiler's own ${name}`, textContent: "✕" });
+    const remove = html("button", "hw-remove", { type: "button", title: `Back to the compiler's own ${name}`, textContent: "✕" });
     remove.setAttribute("aria-label", `Remove ${name}`);
     remove.addEventListener("click", onRemove);
     this.wrong = problemLine();
-    this.label = element("span", "hw-label", { textContent: name });
-    this.own = element("span", "hw-dim");
-    this.element = element("div", "hw-flag", {}, this.label, this.editor, remove, this.own, this.wrong);
+    this.label = html("span", "hw-label", { textContent: name });
+    this.own = html("span", "hw-dim");
+    this.element = html("div", "hw-flag", {}, this.label, this.editor, remove, this.own, this.wrong);
     this.element.dataset.flag = name;
   }
 
@@ -62,16 +62,16 @@ class FlagsPanel {
     this.lists = new Map(); // what each compiler lists, by target
     this.requested = null; // the target whose list is on its way
     this.state = { flags: {}, problems: {} };
-    this.search = element("input", "hw-search", { type: "search", placeholder: "Find a flag of this compiler" });
+    this.search = html("input", "hw-search", { type: "search", placeholder: "Find a flag of this compiler" });
     this.search.setAttribute("aria-label", "Find a flag");
     this.search.addEventListener("input", () => {
       if (this.known) this.#list();
     });
-    this.note = element("span", "hw-dim");
-    this.set = element("div", "hw-list");
-    this.found = element("div", "hw-found");
-    const head = element("div", "hw-panel-head", {}, this.search, this.note);
-    this.element = element("div", "hw-flags", {}, this.set, head, this.found);
+    this.note = html("span", "hw-dim");
+    this.set = html("div", "hw-list");
+    this.found = html("div", "hw-found");
+    const head = html("div", "hw-panel-head", {}, this.search, this.note);
+    this.element = html("div", "hw-flags", {}, this.set, head, this.found);
   }
 
   /** What the compiler of the target in view lists; null while that is not there. */
@@ -139,19 +139,19 @@ class FlagsPanel {
     const fits = ([name, { help }]) => words.every((word) => name.includes(word) || help.toLowerCase().includes(word));
     const known = this.known ?? new Map();
     const found = [...known].filter(fits);
-    this.note.textContent = `${found.length.toLocaleString()} of ${known.size.toLocaleString()} flags of the compiler for ${this.state.target}`;
+    this.note.textContent = `${number(found.length)} of ${number(known.size)} flags of the compiler for ${this.state.target}`;
     this.found.replaceChildren(...found.slice(0, MOST_FOUND).map((entry) => this.#offer(...entry)));
     if (found.length > MOST_FOUND) {
-      const more = (found.length - MOST_FOUND).toLocaleString();
-      this.found.append(element("div", "hw-dim", { textContent: `and ${more} more: write more of the name` }));
+      const more = number(found.length - MOST_FOUND);
+      this.found.append(html("div", "hw-dim", { textContent: `and ${more} more: write more of the name` }));
     }
   }
 
   #offer(name, { value, help }) {
-    const label = element("span", "hw-label", { textContent: name });
-    const now = element("span", "hw-now", { textContent: value || "empty" });
-    const words = element("span", "hw-dim", { textContent: help });
-    const offer = element("button", "hw-offer", { type: "button", title: help || `Set ${name}` }, label, now, words);
+    const label = html("span", "hw-label", { textContent: name });
+    const now = html("span", "hw-now", { textContent: value || "empty" });
+    const words = html("span", "hw-dim", { textContent: help });
+    const offer = html("button", "hw-offer", { type: "button", title: help || `Set ${name}` }, label, now, words);
     offer.addEventListener("click", () => {
       if (!(name in this.state.flags)) this.pending.add(name);
       this.show(this.state);

@@ -13,10 +13,10 @@ const COLUMNS = [
 class HistoryPanel {
   constructor(send) {
     this.send = send;
-    this.body = element("tbody");
-    const heads = COLUMNS.map(([textContent, title]) => element("th", "", { textContent, title, scope: "col" }));
-    const table = element("table", "hw-runs", {}, element("thead", "", {}, element("tr", "", {}, ...heads)), this.body);
-    this.element = element("div", "hw-history", {}, table);
+    this.body = html("tbody");
+    const heads = COLUMNS.map(([textContent, title]) => html("th", "", { textContent, title, scope: "col" }));
+    const table = html("table", "hw-runs", {}, html("thead", "", {}, html("tr", "", {}, ...heads)), this.body);
+    this.element = html("div", "hw-history", {}, table);
   }
 
   show({ rows = [], shown }) {
@@ -28,10 +28,10 @@ class HistoryPanel {
     const cells = [
       [row.number, ""], [row.target, ""], [changes, changes], [row.cycles || NONE, row.cycles_title],
       [row.change, row.change_title], [row.vmem || NONE, row.vmem_title], [row.seconds, ""],
-    ].map(([textContent, title]) => element("td", "", { textContent, title }));
-    const button = element("button", "", { type: "button", textContent: isShown ? "shown" : "show", disabled: isShown });
+    ].map(([textContent, title]) => html("td", "", { textContent, title }));
+    const button = html("button", "", { type: "button", textContent: isShown ? "shown" : "show", disabled: isShown });
     button.setAttribute("aria-label", `Show number ${row.number}`);
-    const line = element("tr", isShown ? "hw-shown" : "", {}, ...cells, element("td", "", {}, button));
+    const line = html("tr", isShown ? "hw-shown" : "", {}, ...cells, html("td", "", {}, button));
     line.dataset.number = row.number;
     line.addEventListener("click", () => {
       if (!isShown) this.send({ type: "show", number: row.number });

@@ -1,14 +1,5 @@
 // What the parts of the controls share. All text from the program is set with textContent.
 
-/** Make an element with a class, properties and children. @returns {HTMLElement} */
-function element(tag, className = "", properties = {}, ...children) {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  Object.assign(made, properties);
-  made.append(...children);
-  return made;
-}
-
 /** Set a property only where it changes, so that a caret or an open list stays. */
 function update(target, name, value) {
   if (target[name] !== value) target[name] = value;
@@ -35,7 +26,7 @@ function fill(field, text, problem) {
 
 /** A line below a field that says what is wrong with it. */
 function problemLine() {
-  return element("div", "hw-wrong", { hidden: true });
+  return html("div", "hw-wrong", { hidden: true });
 }
 
 function showProblem(line, text) {

@@ -5,7 +5,7 @@ const ALL = { verdict: "", reason: null, price: "", least: 0 };
 const MANY_REASONS = 12; // more are folded away
 
 function choice(label, options, value, onChange) {
-  const select = make("select");
+  const select = html("select");
   select.setAttribute("aria-label", label);
   for (const [name, text] of options) select.append(new Option(text, name));
   select.value = value;
@@ -14,24 +14,25 @@ function choice(label, options, value, onChange) {
 }
 
 function render({ model, el }) {
-  const root = make("div", "hw-decision-bar");
+  const root = html("div", "hw-decision-bar");
   root.dataset.lmSuppressShortcuts = "true";
-  const told = make("span", "hw-told-count");
+  const told = html("span", "hw-told-count");
   told.setAttribute("role", "status");
-  const parts = make("div");
+  const parts = html("div");
   root.append(parts);
   el.append(root);
 
+  const tell = teller(model, root);
   const chosen = () => ({ ...ALL, ...model.get("chosen") });
 
   function choose(change) {
     model.set("chosen", { ...chosen(), ...change });
-    model.save_changes();
+    tell(null);
   }
 
   function reasonButton([words, short, count]) {
-    const text = `${count.toLocaleString()} \u00d7 ${short || "no words given"}`;
-    const button = makeButton(root, "hw-reason", text, words, () =>
+    const text = `${number(count)} \u00d7 ${short || "no words given"}`;
+    const button = makeButton("hw-reason", text, words, () =>
       choose({ reason: chosen().reason === words ? null : words }),
     );
     button.dataset.reason = words;
@@ -40,18 +41,18 @@ function render({ model, el }) {
 
   function reasons({ headline, reasons, left_out }) {
     const all = reasons.map(reasonButton);
-    const line = make("div", "hw-reasons", "", make("b", "", `${headline}${all.length ? ":" : "."}`), ...all.slice(0, MANY_REASONS));
+    const line = html("div", "hw-reasons", "", html("b", "", `${headline}${all.length ? ":" : "."}`), ...all.slice(0, MANY_REASONS));
     if (all.length <= MANY_REASONS) return [line];
-    const more = make("details", "", "", make("summary", "", `${(all.length - MANY_REASONS + left_out).toLocaleString()} more reasons`));
-    more.append(make("div", "hw-reasons", "", ...all.slice(MANY_REASONS)));
-    if (left_out) more.append(make("p", "", `and ${left_out.toLocaleString()} that are not listed`));
+    const more = html("details", "", "", html("summary", "", `${number(all.length - MANY_REASONS + left_out)} more reasons`));
+    more.append(html("div", "hw-reasons", "", ...all.slice(MANY_REASONS)));
+    if (left_out) more.append(html("p", "", `and ${number(left_out)} that are not listed`));
     return [line, more];
   }
 
   function filters({ verdicts, prices, unit }) {
     const now = chosen();
-    const kinds = [["", "any verdict"], ...verdicts.map(([name, count]) => [name, `${name} (${count.toLocaleString()})`])];
-    const least = make("input");
+    const kinds = [["", "any verdict"], ...verdicts.map(([name, count]) => [name, `${name} (${number(count)})`])];
+    const least = html("input");
     Object.assign(least, { type: "number", min: "0", step: "any", value: now.least || "" });
     least.setAttribute("aria-label", `Least difference of the costs in ${unit || "the compiler's unit"}`);
     const take = () => choose({ least: Number(least.value) || 0 });
@@ -60,16 +61,16 @@ function render({ model, el }) {
       if (event.key === "Enter") take();
       event.stopPropagation();
     });
-    const clear = makeButton(root, "hw-act hw-clear", "Show all", "Take the filter away", () => choose(ALL));
+    const clear = makeButton("hw-act hw-clear", "Show all", "Take the filter away", () => choose(ALL));
     const cost = [choice("Filter by cost", prices, now.price, (price) => choose({ price }))];
-    if (unit) cost.push(make("label", "", "by at least ", least, ` ${unit}`));
-    return make("div", "hw-filters", "", choice("Filter by verdict", kinds, now.verdict, (verdict) => choose({ verdict })), ...cost, clear, told);
+    if (unit) cost.push(html("label", "", "by at least ", least, ` ${unit}`));
+    return html("div", "hw-filters", "", choice("Filter by verdict", kinds, now.verdict, (verdict) => choose({ verdict })), ...cost, clear, told);
   }
 
   function show() {
     const summary = model.get("summary");
     root.dataset.theme = isDark(el) ? "dark" : "light";
-    const notes = (summary.notes ?? []).map((note) => make("p", "hw-about", note));
+    const notes = (summary.notes ?? []).map((note) => html("p", "hw-about", note));
     const counted = summary.headline ? [...reasons(summary), filters(summary)] : [];
     parts.replaceChildren(...counted, ...notes);
     mark();

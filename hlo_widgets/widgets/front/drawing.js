@@ -1,26 +1,10 @@
 // The drawing: frames, boxes and arrows at the places that the kernel laid out.
-//
-// Everything that comes from an HLO file is set with textContent or setAttribute on elements made here;
-// no markup is ever parsed.
-
-const SVG = "http://www.w3.org/2000/svg";
-
-/** Make an element with attributes and children. @returns {Element} */
-function make(tag, attributes = {}, ...children) {
-  const svgTags = ["svg", "g", "rect", "path", "text", "tspan", "defs", "marker", "title"];
-  const element = svgTags.includes(tag)
-    ? document.createElementNS(SVG, tag)
-    : document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
 
 const measuring = document.createElement("canvas").getContext("2d");
 
 /** The font that texts in a layer are drawn in. */
 function fontOfText(layer) {
-  const probe = layer.appendChild(make("text"));
+  const probe = layer.appendChild(svg("text"));
   const family = getComputedStyle(probe).fontFamily;
   probe.remove();
   return family;
@@ -39,9 +23,9 @@ function fit(text, content, font, room) {
 class Drawing {
   constructor(world, arrowId) {
     this.arrowId = arrowId;
-    this.frames = world.appendChild(make("g", { class: "hw-frames" }));
-    this.arrows = world.appendChild(make("g", { class: "hw-arrows" }));
-    this.boxes = world.appendChild(make("g", { class: "hw-boxes" }));
+    this.frames = world.appendChild(svg("g", { class: "hw-frames" }));
+    this.arrows = world.appendChild(svg("g", { class: "hw-arrows" }));
+    this.boxes = world.appendChild(svg("g", { class: "hw-boxes" }));
     this.drawn = new Map();
     this.font = "";
   }
@@ -97,7 +81,7 @@ class Drawing {
 }
 
 function newArrow() {
-  return make("g", {}, make("title"), make("path"), make("text"), make("text"));
+  return svg("g", {}, svg("title"), svg("path"), svg("text"), svg("text"));
 }
 
 function write(text, content, place) {
@@ -121,7 +105,7 @@ function markStep(element, share) {
 
 function colored(item, className) {
   const acts = item.members.length > 0 || item.leads_to !== null;
-  const group = make("g", {
+  const group = svg("g", {
     class: `${className} hw-style-${item.style}`,
     role: acts ? "button" : "group",
     "aria-label": [...item.lines, ...(item.root ? ["ROOT"] : []), item.meaning].join(", "),
@@ -139,13 +123,13 @@ function colored(item, className) {
 function drawBox(item, font) {
   const group = colored(item, "hw-box");
   const radius = item.expandable ? 7 : 1.5;
-  group.append(make("rect", { width: item.width, height: item.height, rx: radius }));
+  group.append(svg("rect", { width: item.width, height: item.height, rx: radius }));
   const lines = item.root ? [...item.lines, "ROOT"] : item.lines;
   const pitch = item.height / (lines.length + 0.55);
   lines.forEach((line, number) => {
     const weight = number === 0 && lines.length > 1 ? 600 : 400;
     const y = pitch * (number + 0.775) + 4.2;
-    const text = make("text", { x: item.width / 2, y: y.toFixed(1), "font-weight": weight });
+    const text = svg("text", { x: item.width / 2, y: y.toFixed(1), "font-weight": weight });
     text.textContent = line;
     if (item.root && number === lines.length - 1) text.setAttribute("class", "hw-root");
     else fit(text, line, `${weight} 12px ${font}`, item.width - 6);
@@ -156,10 +140,10 @@ function drawBox(item, font) {
 
 function drawFrame(item, font) {
   const group = colored(item, "hw-frame");
-  group.append(make("rect", { width: item.width, height: item.height, rx: 9 }));
+  group.append(svg("rect", { width: item.width, height: item.height, rx: 9 }));
   const sign = item.expandable ? "\u2212 " : "";
   item.lines.forEach((line, number) => {
-    const text = make("text", { x: item.width / 2, y: 17 + number * 14.5, "font-weight": number ? 400 : 600 });
+    const text = svg("text", { x: item.width / 2, y: 17 + number * 14.5, "font-weight": number ? 400 : 600 });
     text.textContent = number ? line : sign + line;
     fit(text, text.textContent, `${number ? 400 : 600} 12px ${font}`, item.width - 8);
     group.append(text);

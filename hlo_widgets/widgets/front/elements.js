@@ -1,31 +1,23 @@
 // Elements of the panels that are no picture. All text is set with textContent.
 
-const KERNEL_GONE = "The kernel that made this is gone: run the cell again.";
-
-/** Make an element with a class, text and children. @returns {HTMLElement} */
-function make(tag, className = "", text = "", ...children) {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  element.textContent = text;
-  element.append(...children);
-  return element;
-}
-
 function section(title, ...children) {
-  return make("section", "", "", make("h4", "", title), ...children);
+  return html("section", "", "", html("h4", "", title), ...children);
 }
 
-/** A button; where the kernel is gone, it is said at the top of the panel. */
-function makeButton(root, className, text, title, action) {
-  const button = make("button", className, text);
-  button.type = "button";
-  button.title = title;
-  button.addEventListener("click", () => {
-    try {
-      action();
-    } catch {
-      root.prepend(make("p", "", KERNEL_GONE));
-    }
-  });
+function makeButton(className, text, title, action) {
+  const button = html("button", className, { type: "button", title, textContent: text });
+  button.addEventListener("click", action);
   return button;
+}
+
+/** Return what tells the kernel, as `tellKernel`; where that is gone, one line at the top of a panel says so. */
+function teller(model, root) {
+  const line = html("p", "hw-gone", { role: "status" });
+  return (message) => {
+    const say = (text) => {
+      line.textContent = text;
+      root.prepend(line);
+    };
+    if (tellKernel(model, message, say)) line.remove();
+  };
 }

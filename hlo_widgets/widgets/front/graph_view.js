@@ -10,7 +10,6 @@ const MOST_START_SCALE = 1.25;
 const REVEAL_MARGIN_PX = 24; // between what is brought into view and the edge
 const ARROW_STEP_PX = 60;
 const PATIENCE_MS = 3000;
-const GONE = "The kernel that made this picture is gone: run the cell again.";
 const PATIENCE = "The kernel has not answered yet: it is busy, or it was restarted and the cell must run again.";
 
 /** Do the work once in the next frame, however often it is asked for. */
@@ -51,24 +50,24 @@ class View {
 
   #build() {
     const arrowId = `${this.scope}-arrow`;
-    const marker = make("marker", {
+    const marker = svg("marker", {
       id: arrowId, viewBox: "0 0 8 8", refX: 7.4, refY: 4, markerWidth: 7, markerHeight: 7,
       orient: "auto-start-reverse", markerUnits: "userSpaceOnUse",
-    }, make("path", { d: "M0 0.8L8 4L0 7.2z", class: "hw-tip" }));
-    const world = make("g");
-    this.svg = make("svg", { class: "hw-svg", role: "group", tabindex: "0", "aria-label": "Graph of the compiled program" });
-    this.svg.append(make("defs", {}, marker), world);
-    this.pane = make("div", { class: "hw-pane" }, this.svg);
+    }, svg("path", { d: "M0 0.8L8 4L0 7.2z", class: "hw-tip" }));
+    const world = svg("g");
+    this.svg = svg("svg", { class: "hw-svg", role: "group", tabindex: "0", "aria-label": "Graph of the compiled program" });
+    this.svg.append(svg("defs", {}, marker), world);
+    this.pane = html("div", "hw-pane", "", this.svg);
     this.rules = document.createElement("style");
-    this.note = make("div", { class: "hw-note", role: "status" });
-    this.legend = make("div", { class: "hw-legend" });
-    this.root = make("div", { class: `hw-graph ${this.scope}`, "data-lm-suppress-shortcuts": "true", "data-redraws": "0" });
+    this.note = html("div", "hw-note", { role: "status" });
+    this.legend = html("div", "hw-legend");
+    this.root = html("div", `hw-graph ${this.scope}`, { "data-lm-suppress-shortcuts": "true", "data-redraws": "0" });
     this.drawing = new Drawing(world, arrowId);
     this.refreshMap = onceAFrame(() => this.picture && this.overview.draw(this.picture, this.dark));
     this.camera = new Camera(this.pane, world, this.refreshMap);
     this.overview = new Overview(this.pane, this.camera);
     this.hover = new Hover(this.pane, (id) => {
-      if (this.items.get(id)?.members.length) this.tell(() => this.model.send({ type: "hover", id }));
+      if (this.items.get(id)?.members.length) this.tell({ type: "hover", id });
     });
     this.toolbar = new Toolbar(this.camera, () => this.fit(), (message) => this.send(message));
     this.root.append(this.rules, this.toolbar.element, this.note, this.pane, this.legend);
@@ -130,17 +129,12 @@ class View {
     clearTimeout(this.patience);
     this.patience = setTimeout(() => this.say(PATIENCE, true), PATIENCE_MS);
     this.say(this.picture?.note ?? "");
-    this.tell(() => this.model.send(message));
+    this.tell(message);
   }
 
-  /** Pass something on to the kernel; of one that is gone the page throws. */
-  tell(action) {
-    try {
-      action();
-    } catch {
-      this.say(GONE, true);
-      this.#stopWaiting();
-    }
+  /** Send a message, or with null what was set, and expect no answer. */
+  tell(message) {
+    if (!tellKernel(this.model, message, (text) => this.say(text, true))) this.#stopWaiting();
   }
 
   say(text, isProblem = false) {
@@ -259,9 +253,9 @@ class View {
 
   showLegend() {
     const entries = this.picture.legend.map(({ style, label, share }) => {
-      const chip = make("span", { class: `hw-chip hw-style-${style}` });
+      const chip = html("span", `hw-chip hw-style-${style}`);
       markStep(chip, share);
-      return make("span", { class: "hw-key" }, chip, label);
+      return html("span", "hw-key", "", chip, label);
     });
     this.legend.replaceChildren(...entries, ...this.verdicts.legend(this.picture));
   }
@@ -301,7 +295,7 @@ class View {
   select(id) {
     this.model.set("selected", id);
     this.model.set("asked", []);
-    this.tell(() => this.model.save_changes());
+    this.tell(null);
     this.mark();
   }
 
@@ -311,7 +305,7 @@ class View {
     this.press = { x: event.clientX, y: event.clientY, cx: this.camera.x, cy: this.camera.y, moved: false };
     // A finger stays down for some 80 ms: time to lay out what the click will ask for.
     const id = idAt(event.target);
-    if (this.items.get(id)?.expandable) this.tell(() => this.model.send({ type: "prepare", id }));
+    if (this.items.get(id)?.expandable) this.tell({ type: "prepare", id });
   }
 
   #onDrag(event) {

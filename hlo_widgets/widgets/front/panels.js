@@ -9,7 +9,7 @@ class Hover {
     this.pane = pane;
     this.ask = ask;
     this.texts = new Map();
-    this.box = make("div", { class: "hw-hover", role: "tooltip", hidden: "" });
+    this.box = html("div", "hw-hover", { role: "tooltip", hidden: true });
     pane.append(this.box);
   }
 
@@ -50,29 +50,29 @@ class Hover {
 /** The buttons and choices above the picture. */
 class Toolbar {
   constructor(camera, fit, send) {
-    this.element = make("div", { class: "hw-bar" });
+    this.element = html("div", "hw-bar");
     this.#button("Fit", "Show the whole graph (key: 0)", fit);
     this.#button("\u2212", "Zoom out (key: -)", () => camera.zoom(1 / ZOOM_STEP));
     this.#button("+", "Zoom in (key: +)", () => camera.zoom(ZOOM_STEP));
-    this.colors = make("select", { title: "What the colours mean", "aria-label": "Colour by" });
+    this.colors = html("select", "", { title: "What the colours mean", "aria-label": "Colour by" });
     for (const by of ["kind", "cycles", "memory"]) this.colors.append(new Option(`Colour by ${by}`, by));
     this.colors.addEventListener("change", () => send({ type: "option", name: "color_by", value: this.colors.value }));
-    this.plumbing = make("input", { type: "checkbox" });
+    this.plumbing = html("input", "", { type: "checkbox" });
     this.plumbing.addEventListener("change", () =>
       send({ type: "option", name: "show_plumbing", value: this.plumbing.checked }),
     );
-    this.decisions = make("input", { type: "checkbox" });
+    this.decisions = html("input", "", { type: "checkbox" });
     this.decisions.addEventListener("change", () =>
       send({ type: "option", name: "show_decisions", value: this.decisions.checked }),
     );
     const why = "Draw on each arrow why the ops at its ends stayed apart; a click on it explains";
     const title = "Draw get-tuple-element, tuple, bitcast and scalar constants as boxes";
-    const find = make("input", { type: "search", placeholder: "Find an op\u2026", "aria-label": "Find an op by a part of its name, opcode or op_name; Enter goes to the next" });
+    const find = html("input", "", { type: "search", placeholder: "Find an op\u2026", "aria-label": "Find an op by a part of its name, opcode or op_name; Enter goes to the next" });
     find.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && find.value.trim()) send({ type: "find", text: find.value.trim() });
       event.stopPropagation();
     });
-    this.element.append(this.colors, make("label", { title }, this.plumbing, " plumbing"), make("label", { title: why }, this.decisions, " decisions"), find);
+    this.element.append(this.colors, html("label", "", { title }, this.plumbing, " plumbing"), html("label", "", { title: why }, this.decisions, " decisions"), find);
   }
 
   show(picture) {
@@ -82,8 +82,7 @@ class Toolbar {
   }
 
   #button(text, title, action) {
-    const button = make("button", { type: "button", title });
-    button.textContent = text;
+    const button = html("button", "", { type: "button", title, textContent: text });
     button.addEventListener("click", action);
     this.element.append(button);
   }

@@ -10,34 +10,36 @@ const EXPLAINED = {
 };
 
 function render({ model, el }) {
-  const root = make("div", "hw-passes");
+  const root = html("div", "hw-passes");
   root.dataset.lmSuppressShortcuts = "true";
   el.append(root);
 
+  const tell = teller(model, root);
+
   function name({ name: text, final, joined }) {
     if (!final) {
-      const lost = make("span", "hw-lost", text);
+      const lost = html("span", "hw-lost", text);
       lost.title = "Not joined: this name leads to nothing in the final module";
       return lost;
     }
     const now = final === text ? "this op of the final module" : `now ${final}`;
-    const link = makeButton(root, "hw-link", text, `${now}; joined: ${joined}`, () => model.send({ type: "go", name: final }));
+    const link = makeButton("hw-link", text, `${now}; joined: ${joined}`, () => tell({ type: "go", name: final }));
     if (joined !== "exact") link.classList.add("hw-inexact");
     return link;
   }
 
   function group({ what, names, left_out }) {
     const list = names.flatMap((one, at) => [at ? ", " : "", ...one.flatMap((end, side) => [side ? " \u2192 " : "", name(end)])]);
-    if (left_out) list.push(`, and ${left_out.toLocaleString()} more`);
-    const head = make("b", "", `${what} `);
+    if (left_out) list.push(`, and ${number(left_out)} more`);
+    const head = html("b", "", `${what} `);
     head.title = EXPLAINED[what] ?? "";
-    return make("div", "", "", head, ...list);
+    return html("div", "", "", head, ...list);
   }
 
   function row({ number, pipeline, name: passName, words, groups }) {
-    const cells = make("td", "", groups.length ? "" : words, ...groups.map(group));
-    const place = make("td", "hw-number", String(number));
-    const item = make("tr", groups.length ? "" : "hw-unchanged", "", place, make("td", "", pipeline), make("td", "hw-pass", passName), cells);
+    const cells = html("td", "", groups.length ? "" : words, ...groups.map(group));
+    const place = html("td", "hw-number", String(number));
+    const item = html("tr", groups.length ? "" : "hw-unchanged", "", place, html("td", "", pipeline), html("td", "hw-pass", passName), cells);
     item.dataset.number = String(number);
     return item;
   }
@@ -45,14 +47,14 @@ function render({ model, el }) {
   function show() {
     root.dataset.theme = isDark(el) ? "dark" : "light";
     const passes = model.get("passes");
-    const parts = [make("p", "hw-about", model.get("note"))];
+    const parts = [html("p", "hw-about", model.get("note"))];
     if (passes.length) {
-      const only = make("input");
+      const only = html("input");
       only.type = "checkbox";
       only.addEventListener("change", () => root.classList.toggle("hw-only-fusions", only.checked));
-      parts.push(make("label", "", "", only, " only those that changed fusions"));
-      const heads = ["#", "pipeline", "pass", "what changed in fusions"].map((text) => Object.assign(make("th", "", text), { scope: "col" }));
-      parts.push(make("table", "", "", make("thead", "", "", make("tr", "", "", ...heads)), make("tbody", "", "", ...passes.map(row))));
+      parts.push(html("label", "", "", only, " only those that changed fusions"));
+      const heads = ["#", "pipeline", "pass", "what changed in fusions"].map((text) => Object.assign(html("th", "", text), { scope: "col" }));
+      parts.push(html("table", "", "", html("thead", "", "", html("tr", "", "", ...heads)), html("tbody", "", "", ...passes.map(row))));
     }
     root.classList.remove("hw-only-fusions");
     root.replaceChildren(...parts);

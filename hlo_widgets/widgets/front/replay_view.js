@@ -5,54 +5,56 @@
 const MOVES = { up: "\u25b2", down: "\u25bc", new: "new" };
 
 function render({ model, el }) {
-  const root = make("div", "hw-replay-words");
+  const root = html("div", "hw-replay-words");
   root.dataset.lmSuppressShortcuts = "true";
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", "The step in words, and the queue");
   el.append(root);
 
+  const tell = teller(model, root);
+
   const nameButton = (name) =>
-    makeButton(root, "hw-link", name, "Show it in the picture, and what became of it above", () => model.send({ type: "name", name }));
+    makeButton("hw-link", name, "Show it in the picture, and what became of it above", () => tell({ type: "name", name }));
 
   const stepButton = (number) =>
-    makeButton(root, "hw-link hw-step", String(number), `Go to step ${number}`, () => model.send({ type: "step", number }));
+    makeButton("hw-link hw-step", String(number), `Go to step ${number}`, () => tell({ type: "step", number }));
 
   const part = ({ name, text }) => (name ? nameButton(name) : text);
 
   function facts(pairs) {
-    const list = make("dl");
-    for (const [term, value] of pairs) list.append(make("dt", "", term), make("dd", "", value));
+    const list = html("dl");
+    for (const [term, value] of pairs) list.append(html("dt", "", term), html("dd", "", value));
     return pairs.length ? [list] : [];
   }
 
   function row({ rank, producer, priority, move, by, words, changed, taken }) {
-    const arrow = make("td", `hw-move hw-move-${move || "same"}`, move ? `${MOVES[move]}${move !== "new" && by > 1 ? by : ""}` : "");
+    const arrow = html("td", `hw-move hw-move-${move || "same"}`, move ? `${MOVES[move]}${move !== "new" && by > 1 ? by : ""}` : "");
     arrow.title = words;
-    const figure = make("td", `hw-figure${changed ? " hw-changed" : ""}`, priority);
+    const figure = html("td", `hw-figure${changed ? " hw-changed" : ""}`, priority);
     figure.title = words;
-    const said = make("span", "hw-said", words);
+    const said = html("span", "hw-said", words);
     arrow.append(said);
-    const line = make("tr", taken ? "hw-taken" : "", "", make("td", "hw-figure", String(rank)), make("td", "", "", nameButton(producer)), figure, arrow);
+    const line = html("tr", taken ? "hw-taken" : "", "", html("td", "hw-figure", String(rank)), html("td", "", "", nameButton(producer)), figure, arrow);
     line.dataset.producer = producer;
     if (taken) line.title = "Taken in this step";
     return line;
   }
 
   function queue({ queue: rows, queue_note: note }) {
-    const parts = [make("h4", "", rows.length ? "The queue, highest first" : "The queue")];
+    const parts = [html("h4", "", rows.length ? "The queue, highest first" : "The queue")];
     if (rows.length) {
       const heads = [["#", "hw-figure"], ["producer", ""], ["priority", "hw-figure"], ["moved", ""]];
-      const cells = heads.map(([text, className]) => Object.assign(make("th", className, text), { scope: "col" }));
-      parts.push(make("table", "", "", make("thead", "", "", make("tr", "", "", ...cells)), make("tbody", "", "", ...rows.map(row))));
+      const cells = heads.map(([text, className]) => Object.assign(html("th", className, text), { scope: "col" }));
+      parts.push(html("table", "", "", html("thead", "", "", html("tr", "", "", ...cells)), html("tbody", "", "", ...rows.map(row))));
     }
-    if (note) parts.push(make("p", "hw-about", note));
-    return make("section", "hw-queue", "", ...parts);
+    if (note) parts.push(html("p", "hw-about", note));
+    return html("section", "hw-queue", "", ...parts);
   }
 
   function chosen({ name, words, steps, more }) {
     if (!name) return [];
     const links = steps.flatMap((number, at) => [at ? " " : "", stepButton(number)]);
-    return [make("p", "hw-chosen", "", make("b", "", name), ` ${words} ${more} `, ...links)];
+    return [html("p", "hw-chosen", "", html("b", "", name), ` ${words} ${more} `, ...links)];
   }
 
   function show() {
@@ -60,14 +62,14 @@ function render({ model, el }) {
     const moment = model.get("moment");
     if (!moment.title) return;
     const focused = root.contains(document.activeElement) ? document.activeElement.textContent : null;
-    const sentences = moment.sentences.map((parts, at) => make("p", at ? "" : "hw-first", "", ...parts.map(part)));
+    const sentences = moment.sentences.map((parts, at) => html("p", at ? "" : "hw-first", "", ...parts.map(part)));
     root.replaceChildren(
-      make("h3", "", moment.title),
+      html("h3", "", moment.title),
       ...sentences,
       ...facts(moment.facts),
       ...chosen(model.get("selected")),
       queue(moment),
-      ...moment.notes.map((note) => make("p", "hw-about hw-remark", note)),
+      ...moment.notes.map((note) => html("p", "hw-about hw-remark", note)),
     );
     if (focused !== null) [...root.querySelectorAll("button")].find((button) => button.textContent === focused)?.focus({ preventScroll: true });
     root.dataset.shown = moment.title;

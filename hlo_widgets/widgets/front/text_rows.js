@@ -16,7 +16,7 @@ function pieces(text) {
   for (const found of head.matchAll(PIECES)) {
     const kind = found.findIndex((part, n) => n > 0 && part !== undefined);
     if (found.index > end) made.push(head.slice(end, found.index));
-    made.push(make("span", CLASSES[kind], found[0]));
+    made.push(html("span", CLASSES[kind], found[0]));
     end = found.index + found[0].length;
   }
   made.push(text.slice(end));
@@ -25,9 +25,9 @@ function pieces(text) {
 
 /** One line: its number and its text; `line` is undefined while the kernel has not sent it. */
 function rowOf(number, line, id) {
-  const gutter = make("span", "hw-t-number", String(number));
+  const gutter = html("span", "hw-t-number", String(number));
   gutter.setAttribute("aria-hidden", "true");
-  const row = make("div", "hw-t-row", "", gutter);
+  const row = html("div", "hw-t-row", "", gutter);
   row.id = id;
   row.style.top = `${(number - 1) * LINE_PX}px`;
   row.dataset.line = String(number);

@@ -6,7 +6,6 @@
 const CHUNK = 100; // lines asked for at once; arbitrary
 const MOST_CHUNKS = 80; // kept; arbitrary, a few megabytes at the most
 const MOST_PX = 15_000_000; // browsers draw no taller element
-const TEXT_GONE = "The kernel that has this text is gone: run the cell again.";
 let textViews = 0;
 
 class TextLinesView {
@@ -24,21 +23,21 @@ class TextLinesView {
   }
 
   #build() {
-    this.place = make("span", "hw-t-place");
-    this.note = make("span", "hw-t-note");
+    this.place = html("span", "hw-t-place");
+    this.note = html("span", "hw-t-note");
     this.note.setAttribute("role", "status");
-    this.fold = make("input");
+    this.fold = html("input");
     this.fold.type = "checkbox";
-    const fold = make("label", "", "", this.fold, " Show metadata and backend_config");
-    this.back = make("button", "", "To the selected op");
+    const fold = html("label", "", "", this.fold, " Show metadata and backend_config");
+    this.back = html("button", "", "To the selected op");
     this.back.type = "button";
-    const bar = make("div", "hw-t-bar", "", this.place, fold, this.back, this.note);
-    this.spacer = make("div", "hw-t-lines");
-    this.pane = make("div", "hw-t-pane", "", this.spacer);
+    const bar = html("div", "hw-t-bar", "", this.place, fold, this.back, this.note);
+    this.spacer = html("div", "hw-t-lines");
+    this.pane = html("div", "hw-t-pane", "", this.spacer);
     this.pane.tabIndex = 0;
     this.pane.setAttribute("role", "listbox");
     this.pane.setAttribute("aria-label", "HLO text, one line an option; Enter selects the op of a line");
-    this.root = make("div", "hw-text", "", bar, this.pane);
+    this.root = html("div", "hw-text", "", bar, this.pane);
     this.root.dataset.lmSuppressShortcuts = "true";
     this.el.append(this.root);
   }
@@ -104,7 +103,7 @@ class TextLinesView {
     this.spacer.style.width = "";
     this.spacer.replaceChildren();
     this.widest = 0;
-    this.note.textContent = this.count < (shown.count ?? 0) ? `${shown.count - this.count} more lines cannot be shown` : "";
+    this.note.textContent = this.count < (shown.count ?? 0) ? `${number(shown.count - this.count)} more lines cannot be shown` : "";
     this.keep(shown.first ?? 1, shown.lines ?? []);
     if (!sameText) {
       this.pane.scrollTop = 0;
@@ -143,7 +142,7 @@ class TextLinesView {
     this.#place(from, Math.min(last + 10, this.count));
     this.#mark();
     this.#ask(from, last + 10);
-    this.place.textContent = this.count ? `lines ${first.toLocaleString()} to ${last.toLocaleString()} of ${this.count.toLocaleString()}` : "";
+    this.place.textContent = this.count ? `lines ${number(first)} to ${number(last)} of ${number(this.count)}` : "";
     this.root.dataset.first = String(first);
   }
 
@@ -214,11 +213,7 @@ class TextLinesView {
   }
 
   send(message) {
-    try {
-      this.model.send(message);
-    } catch {
-      this.note.textContent = TEXT_GONE;
-    }
+    tellKernel(this.model, message, (text) => (this.note.textContent = text));
   }
 
   #onMessage(message) {

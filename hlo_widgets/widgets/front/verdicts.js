@@ -28,8 +28,8 @@ class Verdicts {
     this.world = world;
     this.rules = document.createElement("style");
     view.root.prepend(this.rules);
-    this.lines = make("g", { class: "hw-verdict-lines" });
-    this.words = make("g", { class: "hw-verdict-words" });
+    this.lines = svg("g", { class: "hw-verdict-lines" });
+    this.words = svg("g", { class: "hw-verdict-words" });
     this.first = null; // the first op of a pair that is being chosen
     this.isLit = false;
     this.lines.addEventListener("focusin", ({ target }) => {
@@ -61,12 +61,12 @@ class Verdicts {
     const { verdict } = arrow;
     const about = verdict ? `${verdict.kind}: ${verdict.words}` : "nothing on record";
     const name = `${arrow.tail} ${arrow.kind === "apart" ? "and" : "to"} ${arrow.head}: ${about}`;
-    const line = make(
+    const line = svg(
       "g",
       { class: `hw-verdict ${verdict ? `hw-told ${kindClass(verdict.kind)}` : ""}`, role: "button", tabindex: "-1", "aria-label": `${name}; Enter explains` },
-      make("title"),
-      make("path", { class: "hw-casing", d: arrow.path }),
-      make("path", { class: "hw-hit", d: arrow.path, "stroke-width": HIT_WIDTH }),
+      svg("title"),
+      svg("path", { class: "hw-casing", d: arrow.path }),
+      svg("path", { class: "hw-hit", d: arrow.path, "stroke-width": HIT_WIDTH }),
     );
     line.firstChild.textContent = name;
     this.#mark(line, arrow);
@@ -77,10 +77,10 @@ class Verdicts {
   #write({ verdict, ...arrow }) {
     const [x, y] = verdict.at;
     const inferred = verdict.mark === "inferred" ? " hw-inferred" : "";
-    const group = make("g", { class: `hw-words ${kindClass(verdict.kind)}${inferred}`, "aria-hidden": "true" });
+    const group = svg("g", { class: `hw-words ${kindClass(verdict.kind)}${inferred}`, "aria-hidden": "true" });
     verdict.lines.forEach((content, number) => {
       const down = y + (number - (verdict.lines.length - 1) / 2) * LINE_PITCH + 3.4;
-      const text = make("text", { x, y: down.toFixed(1) });
+      const text = svg("text", { x, y: down.toFixed(1) });
       text.textContent = content;
       group.append(text);
     });
@@ -96,12 +96,12 @@ class Verdicts {
   legend(picture) {
     if (!picture.decisions) return [];
     const keys = picture.kinds.filter(({ count }) => count).map(({ kind, label }) => {
-      const sample = make("svg", { class: `hw-sample ${kindClass(kind)}`, width: 30, height: 10, "aria-hidden": "true" },
-        make("path", { class: "hw-casing", d: "M1 5H29" }));
-      return make("span", { class: "hw-key" }, sample, label);
+      const sample = svg("svg", { class: `hw-sample ${kindClass(kind)}`, width: 30, height: 10, "aria-hidden": "true" },
+        svg("path", { class: "hw-casing", d: "M1 5H29" }));
+      return html("span", "hw-key", "", sample, label);
     });
     const inferred = picture.arrows.some(({ verdict }) => verdict?.mark === "inferred");
-    if (inferred) keys.push(make("span", { class: "hw-key hw-inferred" }, "in italics: inferred from the graph"));
+    if (inferred) keys.push(html("span", "hw-key hw-inferred", "in italics: inferred from the graph"));
     return keys;
   }
 
@@ -130,7 +130,7 @@ class Verdicts {
     const { model } = this.view;
     model.set("selected", "");
     model.set("asked", ids);
-    this.view.tell(() => model.save_changes());
+    this.view.tell(null);
     this.view.mark();
   }
 

@@ -6,22 +6,22 @@ const MARKS = {
 };
 
 function markChip(mark) {
-  const chip = make("span", `hw-mark hw-mark-${mark}`, mark);
+  const chip = html("span", `hw-mark hw-mark-${mark}`, mark);
   chip.title = MARKS[mark] ?? "";
   return chip;
 }
 
 /** Links with something between them. */
 function linked(links, between, link) {
-  return links.flatMap((one, number) => [number ? between : "", one.id ? link(one) : make("span", "", one.name)]);
+  return links.flatMap((one, number) => [number ? between : "", one.id ? link(one) : html("span", "", one.name)]);
 }
 
 function evidenceList(evidence, link) {
-  const list = make("ul", "hw-evidence");
+  const list = html("ul", "hw-evidence");
   for (const { mark, text, source, links } of evidence) {
-    const words = make("span", mark === "compiler" ? "hw-quote" : "", text);
-    const item = make("li", "", "", markChip(mark), " ", words);
-    const about = make("div", "hw-about", source, ...(links.length && source ? [" \u00b7 "] : []), ...linked(links, ", ", link));
+    const words = html("span", mark === "compiler" ? "hw-quote" : "", text);
+    const item = html("li", "", "", markChip(mark), " ", words);
+    const about = html("div", "hw-about", source, ...(links.length && source ? [" \u00b7 "] : []), ...linked(links, ", ", link));
     if (source || links.length) item.append(about);
     list.append(item);
   }
@@ -30,46 +30,46 @@ function evidenceList(evidence, link) {
 
 /** The explanation of two ops. @returns {HTMLElement[]}, the heading first */
 function explanationParts(why, link) {
-  const heading = make("h3", "", "Why not one kernel?");
+  const heading = html("h3", "", "Why not one kernel?");
   if (why.kind === "fused already") heading.textContent = "One kernel";
   heading.tabIndex = -1;
-  const ops = make("p", "hw-subtitle", "", ...linked(why.ops, " and ", link));
+  const ops = html("p", "hw-subtitle", "", ...linked(why.ops, " and ", link));
   const asked = why.ops.map((op) => op.name).join();
   if (why.kernels.map((op) => op.name).join() !== asked) {
     ops.append(why.kernels.length > 1 ? ", which run in " : ", which runs in ", ...linked(why.kernels, " and ", link));
   }
-  const kind = make("span", "hw-kind", why.kind);
+  const kind = html("span", "hw-kind", why.kind);
   kind.dataset.kind = why.kind;
-  const parts = [heading, ops, make("p", "hw-headline", "", kind, " ", why.headline)];
-  if (why.note) parts.push(make("p", "hw-about hw-no-record", why.note));
+  const parts = [heading, ops, html("p", "hw-headline", "", kind, " ", why.headline)];
+  if (why.note) parts.push(html("p", "hw-about hw-no-record", why.note));
   if (why.facts.length) {
-    const facts = make("dl");
-    for (const [name, value] of why.facts) facts.append(make("dt", "", name), make("dd", "", value));
+    const facts = html("dl");
+    for (const [name, value] of why.facts) facts.append(html("dt", "", name), html("dd", "", value));
     parts.push(facts);
   }
-  if (why.connection.length) parts.push(section("Shortest connection", make("p", "", "", ...linked(why.connection, " \u2192 ", link))));
-  if (why.blockers.length) parts.push(section("What stands between or cannot be fused", make("p", "", "", ...linked(why.blockers, ", ", link))));
+  if (why.connection.length) parts.push(section("Shortest connection", html("p", "", "", ...linked(why.connection, " \u2192 ", link))));
+  if (why.blockers.length) parts.push(section("What stands between or cannot be fused", html("p", "", "", ...linked(why.blockers, ", ", link))));
   if (why.evidence.length) parts.push(section("Evidence", evidenceList(why.evidence, link)));
   return parts;
 }
 
 /** What is on record about the selected op; `ask` makes the button that explains it with another. */
 function decisionList({ shown, left_out }, link, ask) {
-  const list = make("ul", "hw-decisions");
+  const list = html("ul", "hw-decisions");
   for (const { verdict, role, other, links, words, price, joined, times, ask: otherId } of shown) {
-    const item = make("li", "", "", make("b", "", verdict), ` ${role} `);
+    const item = html("li", "", "", html("b", "", verdict), ` ${role} `);
     if (links.some((one) => one.name === other)) item.append(...linked(links, ", ", link));
     else {
       item.append(other);
       if (links.length) item.append(", now ", ...linked(links, ", ", link));
     }
-    if (words) item.append(": ", make("span", "hw-quote", words));
-    const about = [price, times > 1 ? `${times.toLocaleString()} times` : "", joined === "exact" ? "" : `joined: ${joined}`];
+    if (words) item.append(": ", html("span", "hw-quote", words));
+    const about = [price, times > 1 ? `${number(times)} times` : "", joined === "exact" ? "" : `joined: ${joined}`];
     const told = about.filter(Boolean).join("; ");
-    if (told) item.append(make("div", "hw-about", told));
+    if (told) item.append(html("div", "hw-about", told));
     if (otherId && verdict !== "fused") item.append(" ", ask(otherId));
     list.append(item);
   }
-  if (left_out) list.append(make("li", "hw-about", `and ${left_out.toLocaleString()} more, in the tab Decisions`));
-  return section(`Decisions (${(shown.length + left_out).toLocaleString()})`, list);
+  if (left_out) list.append(html("li", "hw-about", `and ${number(left_out)} more, in the tab Decisions`));
+  return section(`Decisions (${number(shown.length + left_out)})`, list);
 }
