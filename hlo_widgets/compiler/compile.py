@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hlo_widgets.compiler.availability import require_available
-from hlo_widgets.compiler.cache import cache_key, configured_cache
-from hlo_widgets.compiler.environment import compiler_variables, explain_worker
-from hlo_widgets.compiler.exporting import Program, export_program, export_publicly
+from hlo_widgets.compiler.environment import explain_worker
+from hlo_widgets.compiler.exporting import export_program, export_publicly
 from hlo_widgets.compiler.flags import Flags, check_explain_flags, plain_flags
-from hlo_widgets.compiler.handshake import PROTOCOL, installed_versions, is_complete, own_versions
-from hlo_widgets.compiler.notes import notes_on
-from hlo_widgets.compiler.pictures import with_pictures
+from hlo_widgets.compiler.handshake import installed_versions, own_versions
+from hlo_widgets.compiler.orders import Order, compile_program
 from hlo_widgets.compiler.pool import workers
-from hlo_widgets.compiler.process import Reply
 from hlo_widgets.compiler.progress import Phase, report
 from hlo_widgets.compiler.result import CompilationResult
 from hlo_widgets.compiler.settings import settings
 from hlo_widgets.compiler.shardings import Call
 from hlo_widgets.compiler.targets import Target, find_target
-from hlo_widgets.errors import CompileError
 
 __all__ = ["compile_call", "compile_for"]
 
@@ -40,7 +35,9 @@ def compile_for(
 ) -> CompilationResult:
     """Compile a function for hardware that need not be there.
 
-    The function is traced and lowered in this process, never run on data, and touches no device.
+    The function is traced and lowered in this process, never run on data, and touches no device:
+    JAX's backends are not started. (Where the compiler process has another release of jaxlib, or
+    jax has moved what this way needs, `jax.export` starts them, and a note of the result says so.)
     The compiler runs in a child process, which is started on first use and kept for the next
     compile.
 
@@ -105,34 +102,23 @@ def compile_call(
         require_available(chosen)
     worker = explain_worker(chosen.platform) if explain else chosen.platform
     workers.start(worker, chosen.name)
-    return _compile(call, _Order(chosen, options, worker, refresh))
+    return _compile(call, Order(chosen, options, worker, refresh))
 
 
-@dataclass(frozen=True)
-class _Order:
-    """What a program is compiled for, with what, and by which worker."""
-
-    target: Target
-    flags: Flags
-    worker: str
-    refresh: bool
-
-
-def _compile(call: Call, order: _Order) -> CompilationResult:
-    target, flags = order.target, order.flags
+def _compile(call: Call, order: Order) -> CompilationResult:
+    platform = order.target.platform
     versions = _versions(order)
     report(Phase.TRACING)
     if _reads_bytecode(versions):
-        program = export_program(call, target.platform)
-        reply, is_cached = _send(program, order, versions)
-        if reply.header["kind"] != "moved":
-            return _read_reply(reply, target, flags, is_cached=is_cached)
-    program = export_publicly(call, target.platform)
-    reply, is_cached = _send(program, order, versions)
-    return _read_reply(reply, target, flags, is_cached=is_cached)
+        result = compile_program(export_program(call, platform), order, versions)
+        if result is not None:
+            return result
+    result = compile_program(export_publicly(call, platform), order, versions)
+    assert result is not None  # noqa: S101 - what is public does not move
+    return result
 
 
-def _versions(order: _Order) -> Mapping[str, str]:
+def _versions(order: Order) -> Mapping[str, str]:
     """Return the versions of what compiles."""
     if settings.command is None:
         # What is installed is what a worker of this Python runs: no need to wait for it.
@@ -143,66 +129,3 @@ def _versions(order: _Order) -> Mapping[str, str]:
 def _reads_bytecode(versions: Mapping[str, str]) -> bool:
     """Say whether a worker reads what this process's jaxlib writes: only the same release does."""
     return versions.get("jaxlib") in {own_versions()["jaxlib"], "unknown"}
-
-
-def _send(program: Program, order: _Order, versions: Mapping[str, str]) -> tuple[Reply, bool]:
-    """Ask the cache, then the worker; say whether the reply is the cache's."""
-    target = order.target
-    header = {
-        "form": program.form,
-        "topology": target.topology,
-        "topology_options": dict(target.topology_options),
-        "flags": order.flags,
-        "spreads": program.spreads,
-    }
-    cache = configured_cache()
-    facts = [order.worker, PROTOCOL, header, compiler_variables()]
-    key = cache_key(facts, program.content, versions)
-    kept = cache.load(key) if cache is not None and not order.refresh else None
-    if kept is not None and is_complete(kept.header):
-        return kept, True
-    reply, is_lasting = _ask(order, header, program.content)
-    if cache is not None and is_lasting:
-        cache.store(key, reply)
-    return reply, False
-
-
-def _ask(order: _Order, header: Mapping[str, Any], content: bytes) -> tuple[Reply, bool]:
-    """Ask the worker; say whether its reply is one to keep."""
-
-    def ask(**more: Any) -> Reply:
-        return workers.request(order.worker, order.target.name, {**header, **more}, content)
-
-    reply = ask()
-    if reply.header["kind"] != "compiled":
-        return reply, False
-    return (
-        with_pictures(reply, lambda: ask(draws=True)) if reply.header["can_draw"] else (reply, True)
-    )
-
-
-def _read_reply(
-    reply: Reply, target: Target, flags: Flags, *, is_cached: bool = False
-) -> CompilationResult:
-    report(Phase.READING)
-    header = reply.header
-    if header["kind"] != "compiled":
-        raise _refusal(target, header["reason"])
-    text_bytes = len(reply.body) - header["records_bytes"]
-    return CompilationResult(
-        hlo_text=reply.body[:text_bytes].decode(),
-        target=target.name,
-        versions=header["versions"],
-        compile_seconds=header["compile_seconds"],
-        flags=flags,
-        notes=notes_on(header, target),
-        devices=header["devices"],
-        is_cached=is_cached,
-        records=reply.body[text_bytes:],
-    )
-
-
-def _refusal(target: Target, reason: str) -> CompileError:
-    from hlo_widgets.analysis.memory_report import read_memory_report
-
-    return CompileError(target.name, reason, memory_report=read_memory_report(reason))

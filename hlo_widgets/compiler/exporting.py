@@ -4,7 +4,8 @@ Two ways lead there. The exact way lowers the function as its own `jax.jit` woul
 compiled module has the names of the user's own compile; and it starts no backend, so that a GPU or
 TPU of this machine is neither opened nor reserved. It stands on parts of jaxlib that may move. The
 public way, `jax.export`, stands on documented functions alone; its names differ ("jit_call"), its
-figures do not.
+figures do not. It asks JAX for the default backend where it serializes, whatever it is told of
+platforms and devices, and so starts them all (jax 0.10.2); a note of the result says so.
 """
 
 from __future__ import annotations

@@ -22,17 +22,25 @@ _FROM_DUMP = (
 _LEFT_OUT = "{} files of the compiler's records on fusion were too much to be sent"
 
 
-def notes_on(header: Mapping[str, Any], target: Target) -> tuple[str, ...]:
+_EXPORTED = (
+    "the program went to the compiler by way of jax.export: the module has another name than in a "
+    "compile of your own, and JAX's backends were started in this process, which may reserve GPUs"
+)
+
+
+def notes_on(header: Mapping[str, Any], target: Target, form: str) -> tuple[str, ...]:
     """Write the notes on a worker's reply.
 
     Args:
         header: The reply, of kind "compiled".
         target: What it was compiled for.
+        form: In which form the program was sent, as in `Program`.
     """
     return (
         *_figures(header, target),
         *_unused_devices(header, target),
         *((_FROM_DUMP,) if header["is_from_dump"] else ()),
+        *((_EXPORTED,) if form == "exported" else ()),
         *((_LEFT_OUT.format(left_out),) if (left_out := header["records_left_out"]) else ()),
         *header["notes"],
     )

@@ -10,8 +10,8 @@ import pytest
 from jax.experimental import pallas as pl
 
 from hlo_widgets.compiler import compile_for, find_target, list_targets
-from hlo_widgets.compiler.compile import _read_reply, _send
 from hlo_widgets.compiler.exporting import export_exactly, export_publicly
+from hlo_widgets.compiler.orders import Order, compile_program
 from hlo_widgets.compiler.shardings import Call
 from hlo_widgets.errors import CompileError
 from tests.compiler.support import (
@@ -72,8 +72,8 @@ def test_every_listed_tpu_compiles(target):
 def test_the_public_way_gives_the_same_figures(fun, args):
     target = find_target("v6e")
     by_way = {
-        export.__name__: _read_reply(
-            _send(export(Call(fun, args), "tpu"), target, {}, {})[0], target, {}
+        export.__name__: compile_program(
+            export(Call(fun, args), "tpu"), Order(target, {}, "tpu"), {}
         ).hlo_text
         for export in (export_exactly, export_publicly)
     }
@@ -164,7 +164,7 @@ def test_what_jaxlib_cannot_read_back_is_read_from_a_dump(export, changed_settin
     )
     target = find_target("v6e")
     program = export(Call(picked_along, specs), "tpu")
-    result = _read_reply(_send(program, target, {}, {})[0], target, {})
+    result = compile_program(program, Order(target, {}, "tpu"), {})
     assert "the compiler's own dump after code generation" in result.notes[0]
     updates = [op for op in result.module.instructions() if op.opcode == "async-update"]
     assert any(len(update.operands) == 3 for update in updates)
