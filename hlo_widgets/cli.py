@@ -44,9 +44,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130  # as a shell reports SIGINT
     except (HloWidgetsError, OSError) as error:
-        print(f"hlo-widgets: {error}", file=sys.stderr)
+        _say(f"hlo-widgets: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _say(text: str, **options: Any) -> None:
+    """Print text that may come from a file: what would steer a terminal is written as an escape."""
+    from hlo_widgets.analysis.words import plain_text
+
+    print(plain_text(text), **options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -160,13 +167,13 @@ def _run_table(options: argparse.Namespace) -> None:
 
     table = cost_table(read_hlo(options.file), target=options.target)
     if options.format == "csv":
-        print(table.to_csv(index=False), end="")
+        _say(table.to_csv(index=False), end="")
     elif options.format == "json":
         rows = json.loads(table.to_json(orient="records"))
-        print(json.dumps({**table.attrs, "table": rows}, indent=1, ensure_ascii=False))
+        print(json.dumps({**table.attrs, "table": rows}, indent=1))
     else:
-        print(_main_columns(table))
-        print(f"\n{table.attrs['module']}: {table.attrs['total']}")
+        _say(_main_columns(table))
+        _say(f"\n{table.attrs['module']}: {table.attrs['total']}")
 
 
 _MAIN_COLUMNS = (
@@ -201,7 +208,7 @@ def _run_svg(options: argparse.Namespace) -> None:
 
     svg = render_svg(options.file, expanded=options.expand, color_by=options.color_by)
     if options.out is None:
-        print(svg)
+        _say(svg)
     else:
         options.out.write_text(svg, encoding="utf-8")
 
@@ -211,7 +218,7 @@ def _run_why(options: argparse.Namespace) -> None:
     from hlo_widgets.api import why_not_fused
 
     if not options.ops:
-        print("\n".join(_log_lines(read_decisions(options.file))))
+        _say("\n".join(_log_lines(read_decisions(options.file))))
         return
     if len(options.ops) != 2:
         options.fail(f"name two ops, or none, not {len(options.ops)}")
@@ -221,7 +228,7 @@ def _run_why(options: argparse.Namespace) -> None:
         if options.module is not None:
             raise
         log = None  # it may be HLO, and the answer says that there is no record
-    print(why_not_fused(options.module or options.file, *options.ops, log))
+    _say(str(why_not_fused(options.module or options.file, *options.ops, log)))
 
 
 def _log_lines(log: DecisionLog) -> Iterator[str]:

@@ -55,6 +55,20 @@ def test_the_table_as_text(capsys):
     assert lines[-1] == "jit_row_softmax: 20,556 estimated cycles, 3 of 3 rows known"
 
 
+@pytest.mark.parametrize("how", [["table"], ["table", "--format", "csv"], ["svg"], ["why"]])
+def test_what_would_steer_a_terminal_is_written_as_an_escape(how, tmp_path, capsys):
+    file = tmp_path / "steers.hlo"
+    file.write_text(
+        "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT n = f32[4] negate(p),"
+        ' metadata={op_name="\x1b[2J\x1b]0;title\x07\u202e"}\n}\n'
+    )
+    ops = ["n", "\x1b[2J"] if how == ["why"] else []
+    status = main([how[0], str(file), *ops, *how[1:]])
+    said = capsys.readouterr()
+    assert status == (1 if ops else 0)
+    assert not {"\x1b", "\x07", "\u202e"} & set(said.out + said.err)
+
+
 def test_the_table_as_csv_and_json(capsys):
     assert main(["table", SOFTMAX, "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

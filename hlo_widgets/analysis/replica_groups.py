@@ -28,18 +28,24 @@ MOST_DEVICES = 1 << 20
 """Devices in all groups of one collective; arbitrary, more than any machine has. Text can claim any
 number."""
 
-_LISTS = re.compile(r"\{\s*(?:\{[\d,\s]*\}[\s,]*)*\}")
-_LIST = re.compile(r"\{([\d,\s]*)\}")
-_DIMENSIONS = r"\[([\d,\s]+)\]"
-_ORDER = r"(?:T\(([\d,\s]+)\))?"
+MOST_AXES = 64
+"""Axes of a mesh or a reshape; arbitrary, above what any array has. Text can have any number."""
+
+_TOO_LONG = re.compile(r"[0-9]{19}")
+"""A number that is no device: more digits than a machine's integer has."""
+
+_LISTS = re.compile(r"\{\s*(?:\{[0-9,\s]*\}[\s,]*)*\}")
+_LIST = re.compile(r"\{([0-9,\s]*)\}")
+_DIMENSIONS = r"\[([0-9,\s]+)\]"
+_ORDER = r"(?:T\(([0-9,\s]+)\))?"
 _IOTA = re.compile(rf"{_DIMENSIONS}\s*<=\s*{_DIMENSIONS}\s*{_ORDER}")
 _MESH = re.compile(
     r"mesh\[(?P<axes>(?:[^'\"\]]|'[^']*'|\"[^\"]*\")*)\]"
     r"(?:\s*,\s*device_ids=\((?P<devices>[^{]*)\))?\s*\{(?P<over>[^{}]*)\}"
 )
-_AXIS = re.compile(r"[\"']([^\"']*)[\"']\s*=\s*(\d+)")
+_AXIS = re.compile(r"[\"']([^\"']*)[\"']\s*=\s*([0-9]+)")
 # `'x'`, or a part of an axis: `'x':(2)4` is the 4 steps that come after 2.
-_PART = re.compile(r"[\"']([^\"']*)[\"'](?::\((\d+)\)(\d+))?")
+_PART = re.compile(r"[\"']([^\"']*)[\"'](?::\(([0-9]+)\)([0-9]+))?")
 _TILES = re.compile(rf"{_DIMENSIONS}\s*{_ORDER}")
 
 
@@ -53,6 +59,8 @@ def read_replica_groups(text: str) -> Groups | None:
         The members of each group; () for `{}`, which stands for one group of all. None where the
         text is none of the forms, or names more than `MOST_DEVICES` devices.
     """
+    if _TOO_LONG.search(text):
+        return None
     text = text.strip()
     if _LISTS.fullmatch(text):
         return tuple(members for found in _LIST.findall(text[1:-1]) if (members := _numbers(found)))
@@ -66,7 +74,7 @@ def read_replica_groups(text: str) -> Groups | None:
 def read_pairs(text: str) -> Pairs | None:
     """Read the value of `source_target_pairs`; None where it is no list of pairs."""
     text = text.strip()
-    if not _LISTS.fullmatch(text):
+    if _TOO_LONG.search(text) or not _LISTS.fullmatch(text):
         return None
     pairs = [_numbers(found) for found in _LIST.findall(text[1:-1])]
     return tuple((p[0], p[1]) for p in pairs) if all(len(p) == 2 for p in pairs) else None
@@ -85,6 +93,8 @@ def some_groups(groups: Groups, most: int = 4) -> str:
 
 def pairs_words(pairs: Pairs) -> str:
     """Return in a few words who sends to whom: `4 rings of 4`."""
+    if not _is_permutation(pairs):
+        return f"{len(_sent(pairs)):,} messages, several from or to one device"
     routes = _routes(pairs)
     kinds = {(route[0] == route[-1], len(set(route))) for route in routes}
     if len(kinds) != 1:
@@ -100,22 +110,24 @@ def some_routes(pairs: Pairs, most: int = 4) -> str:
 
     Args:
         pairs: Source and target of each message.
-        most: How many rings or chains to write.
+        most: How many rings, chains or messages to write.
     """
-    routes = _routes(pairs)
+    routes = _routes(pairs) if _is_permutation(pairs) else [list(pair) for pair in _sent(pairs)]
     written = ", ".join(_route(route) for route in routes[:most])
     return f"{written} and {len(routes) - most:,} more" if len(routes) > most else written
 
 
 def _numbers(text: str | None) -> tuple[int, ...]:
-    # A number of many digits is no device: the limit keeps `int` quick.
-    return tuple(int(number[:18]) for number in re.findall(r"\d+", text or ""))
+    return tuple(int(number) for number in re.findall("[0-9]+", text or ""))
 
 
 def _counted(shape: Sequence[int], order: Sequence[int]) -> list[int] | None:
     """Return 0, 1, 2, ... in the order of an array of that shape after its transposition."""
     order = order or range(len(shape))
-    if math.prod(shape) > MOST_DEVICES or sorted(order) != list(range(len(shape))):
+    if len(shape) > MOST_AXES or sorted(order) != list(range(len(shape))):
+        return None
+    # One size of 0 must not hide how large the others are: then there is nothing to count.
+    if not 0 < math.prod(shape) <= MOST_DEVICES:
         return None
     places = [0]
     for axis in order:
@@ -133,18 +145,20 @@ def _cut(places: Sequence[int] | None, shape: Sequence[int]) -> Groups | None:
 
 
 def _mesh_groups(mesh: re.Match[str]) -> Groups | None:
-    axes = {name: int(size[:18]) for name, size in _AXIS.findall(mesh["axes"])}
+    axes = {name: int(size) for name, size in _AXIS.findall(mesh["axes"])}
     split = _split_axes(axes, _PART.findall(mesh["over"]))
     if split is None:
         return None
     sizes, over = split
     others = [axis for axis in range(len(sizes)) if axis not in over]
     places = _counted(sizes, [*others, *over])
-    devices = _device_order(mesh["devices"], math.prod(sizes))
-    if places is None or devices is None or len(devices) < len(places):
+    if places is None:
+        return None
+    devices = _device_order(mesh["devices"], len(places))
+    if devices is None or len(devices) < len(places):
         return None
     size = math.prod(sizes[axis] for axis in over)
-    return _cut([devices[place] for place in places], (len(places) // size if size else 0, size))
+    return _cut([devices[place] for place in places], (len(places) // size, size))
 
 
 def _split_axes(
@@ -159,7 +173,7 @@ def _split_axes(
     cuts: dict[str, tuple[int, int, int]] = {}
     for name, before, size in parts:
         whole = axes.get(name)
-        first, middle = (int(before[:18]), int(size[:18])) if size else (1, whole or 0)
+        first, middle = (int(before), int(size)) if size else (1, whole or 0)
         if whole is None or name in cuts or not first * middle or whole % (first * middle):
             return None
         cuts[name] = (first, middle, whole // (first * middle))
@@ -173,8 +187,6 @@ def _split_axes(
 
 def _device_order(text: str | None, count: int) -> Sequence[int] | None:
     """Return the device at each place of a mesh: counted, counted in another order, or a list."""
-    if count > MOST_DEVICES:
-        return None
     if not text:
         return range(count)
     tiles = _TILES.fullmatch(text.strip())
@@ -190,9 +202,20 @@ def _members(group: Sequence[int]) -> str:
     return ",".join(map(str, group))
 
 
+def _sent(pairs: Pairs) -> list[tuple[int, int]]:
+    """Return the pairs of different devices: what stays where it is is no message."""
+    return [(source, target) for source, target in pairs if source != target]
+
+
+def _is_permutation(pairs: Pairs) -> bool:
+    """Return whether no device sends, or receives, more than one message."""
+    sent = _sent(pairs)
+    return all(len({pair[side] for pair in sent}) == len(sent) for side in (0, 1))
+
+
 def _routes(pairs: Pairs) -> list[list[int]]:
     """Join messages that follow one another: rings begin and end with the same device."""
-    following = {source: target for source, target in pairs if source != target}
+    following = dict(_sent(pairs))
     targets = set(following.values())
     # Chains begin where nothing arrives; what is left then is rings.
     starts = [source for source in following if source not in targets] + list(following)

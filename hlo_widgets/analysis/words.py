@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 
-__all__ = ["bytes_in_words", "cost_words", "counted", "cut", "figure_words"]
+__all__ = ["bytes_in_words", "cost_words", "counted", "cut", "figure_words", "plain_text"]
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+# Lone surrogates cannot be sent at all, control characters cannot be seen, and direction overrides
+# would show the rest of a line backwards.
+_UNSHOWABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 _DIGITS = 6
 """Digits of a figure: as many as compilers print of a cost."""
@@ -62,3 +67,8 @@ def cut(text: str, longest: int) -> str:
     if len(text) <= longest:
         return text
     return f"{text[:longest]} \u2026 ({len(text):,} characters)"
+
+
+def plain_text(text: str) -> str:
+    """Return a text with every character that cannot be shown written as an escape."""
+    return _UNSHOWABLE.sub(lambda found: ascii(found[0])[1:-1], text)

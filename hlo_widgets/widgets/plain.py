@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
+
+from hlo_widgets.analysis.words import plain_text
 
 __all__ = ["plain", "plain_text"]
 
-# Lone surrogates cannot be sent at all, control characters cannot be seen, and direction overrides
-# would show the rest of a line backwards.
-_UNSHOWABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
 _EXACT_IN_JAVASCRIPT = 2**53
-
-
-def plain_text(text: str) -> str:
-    """Return a text with every character that cannot be shown written as an escape."""
-    return _UNSHOWABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def plain(value: Any) -> Any:

@@ -76,6 +76,14 @@ def test_every_form_of_groups(text, groups):
         "mesh['x'=8] {'x':(1)2,'x':(2)2}",
         "mesh['x'=4], device_ids=(0,1) {'x'}",
         "mesh['x'=99999999999] {'x'}",
+        # One size of 0, and others that would fill all memory.
+        "[1,0]<=[0,1000000000000]T(1,0)",
+        "[0,1]<=[1000000000000,0]",
+        "mesh['y'=1000000000000,'x'=0] {}",
+        "mesh['x'=2,'y'=2], device_ids=([0,100000000000]T(1,0)) {'x'}",
+        f"[1,1]<=[{'1,' * 60_000}1]",
+        f"{{{{{'9' * 5_000}}}}}",
+        "{{\u0663,\u0664}}",  # digits, but none that XLA writes
     ],
 )
 def test_what_is_no_group_is_not_known(text):
@@ -186,7 +194,9 @@ def test_pairs_in_words(pairs, words):
 
 def test_pairs_that_are_no_permutation_are_read_as_they_stand():
     assert read_pairs("{{0,1},{0,2}}") == ((0, 1), (0, 2))
-    assert permute("{{0,1},{0,2}}").who
+    words = "3 messages, several from or to one device: "
+    assert permute("{{0,1},{0,2},{0,3}}").words == words + "0 → 1, 0 → 2, 0 → 3"
+    assert permute("{{0,1},{1,2},{2,1}}").words == words + "0 → 1, 1 → 2, 2 → 1"
 
 
 @pytest.mark.parametrize(
