@@ -84,7 +84,7 @@ def test_each_way_to_have_no_picture_has_words_of_its_own(history):
     assert unread["words"] == "cannot be read for v6e: the picture is stale"
     for error in (CompileCancelledError("v6e", "no"), KeyboardInterrupt()):
         off = status.failed(variant, error, [])
-        assert (off["state"], off["words"]) == ("off", "called off: not compiled for v6e")
+        assert (off["state"], off["words"]) == ("off", "called off for v6e: the picture is stale")
         assert "text" not in off
 
 

@@ -42,7 +42,10 @@ def failed(variant: Variant, error: BaseException, memory_askers: Sequence[str])
     """Say why there is no other picture; `memory_askers` are ops of the one that there is."""
     status: dict[str, Any] = {"state": "failed", "is_stale": True}
     if isinstance(error, CompileCancelledError | KeyboardInterrupt):
-        return status | {"state": "off", "words": f"called off: not compiled for {variant.target}"}
+        return status | {
+            "state": "off",
+            "words": f"called off for {variant.target}: the picture is stale",
+        }
     done = "cannot be read" if isinstance(error, HloParseError) else "did not compile"
     words = f"{done} for {variant.target}: the picture is stale"
     text = failure_words(error)
