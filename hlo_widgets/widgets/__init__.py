@@ -9,6 +9,7 @@
 
 In each, `view` is the widget with its traits, and `part` or `panel` links it; the other modules
 hold what is shown, without widgets. `front` has the front ends: plain JavaScript and style sheets.
+What these send is read as a `message`, and `closing` takes widgets off the page for good.
 """
 
 from hlo_widgets.widgets.controls.compiled import Compiled, compile_variant

@@ -24,7 +24,7 @@ from hlo_widgets.widgets.cost.part import CostPart
 from hlo_widgets.widgets.decisions.part import DecisionsPart
 from hlo_widgets.widgets.decisions.passes_part import PassesPart
 from hlo_widgets.widgets.details.panel import DetailPanel
-from hlo_widgets.widgets.part import Tabs
+from hlo_widgets.widgets.part import Part, Tabs
 from hlo_widgets.widgets.picture.panel import GraphPanel
 from hlo_widgets.widgets.replay.part import ReplayPart
 from hlo_widgets.widgets.shown import Shown
@@ -98,15 +98,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             ask=self._on_why,
             pick=self._on_pick,
         )
-        self._tabs = Tabs(
-            [
-                CostPart(self._go_to),
-                TextPart(self._go_to),
-                DecisionsPart(self._go_to_decision, self._picture.set_filter),
-                PassesPart(self._go_to),
-                ReplayPart(self._go_to),
-            ]
-        )
+        self._tabs = Tabs(self._parts())
         super().__init__(layout={"width": "100%", "grid_gap": "6px"})
         self._controls: Controls | None = None
         if compiled is not None:
@@ -116,6 +108,15 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self._details.describe("")
         self._tabs.show(shown)
         self.observe(lambda _: self._mark_selected(), "selected")
+
+    def _parts(self) -> list[Part]:
+        return [
+            CostPart(self._go_to),
+            TextPart(self._go_to),
+            DecisionsPart(self._go_to_decision, self._picture.set_filter),
+            PassesPart(self._go_to),
+            ReplayPart(self._go_to),
+        ]
 
     def _lay_out(self) -> None:
         # Where the page is too narrow for both, the details go below the graph.
