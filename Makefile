@@ -25,7 +25,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
-lab: $(VENV)/.made-lab ## make .venv, install everything, open notebooks/quickstart.ipynb in JupyterLab
+lab: $(VENV)/.made-lab ## make .venv with all compilers, open notebooks/quickstart.ipynb in JupyterLab
 	@root=$$([ "$$(id -u)" = 0 ] && echo --allow-root || true); \
 	exec $(BIN)/jupyter lab $$root --LabApp.default_url=/lab/tree/notebooks/quickstart.ipynb $(LAB_ARGS)
 
@@ -62,7 +62,7 @@ chromium: $(VENV)/.made-test
 	@$(BIN)/python -m tests.browser.install_chromium
 
 $(VENV)/.made-lab: pyproject.toml $(VENV)/.made
-	$(PIP) install --editable '.[lab,tpu]'
+	$(PIP) install --editable '.[lab,tpu,cuda]'
 	@touch $@
 
 $(VENV)/.made-test: pyproject.toml $(VENV)/.made

@@ -76,7 +76,7 @@ def test_help_lists_the_commands():
 
 def test_binder_installs_extras_that_exist():
     lines = (ROOT / "binder/requirements.txt").read_text().split()
-    assert lines == [".[lab,tpu]"]
+    assert lines == [".[lab,tpu,cuda]"]
     assert {"lab", "tpu"} <= set(PROJECT["optional-dependencies"])
 
 
