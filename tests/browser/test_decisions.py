@@ -281,6 +281,38 @@ def test_the_price_of_a_gpu_compiler_stands_on_the_arrow(explained):
     assert {tail for tail, _ in page.told()} == {"loop_multiply_fusion"}
 
 
+@needs_cuda
+def test_the_table_of_records_has_no_room_too_little(explained):
+    page = explained("mlp", "h100")
+    page.notebook.execute("application:toggle-left-area")
+    page.tab("Decisions")
+    table = page.page.locator(".jp-OutputArea table.hw-folds:visible")
+    table.locator("tbody tr").first.wait_for()
+    main = ["step", "producer", "consumer", "verdict", "reason", "gain"]
+    folded = ["unfused", "fused", "unit", "joined", "source"]
+    for width, columns in ((1600, main + folded), (900, main)):
+        page.page.set_viewport_size({"width": width, "height": 1100})
+        heads = table.locator("thead th:visible")
+        page.page.wait_for_function(
+            "([table, count]) => [...table.querySelectorAll('thead th')]"
+            ".filter((th) => th.offsetWidth).length === count",
+            arg=[table.element_handle(), len(columns)],
+        )
+        assert [text.strip() for text in heads.all_inner_texts()] == columns
+        box = page.page.locator(".dt-layout-table:visible").last
+        assert box.evaluate("el => el.scrollWidth - el.clientWidth") <= 1
+        # Each column has its own width, whatever is folded away.
+        sizes = heads.evaluate_all("all => all.map(th => th.offsetWidth)")
+        assert sizes[columns.index("reason")] == max(sizes)
+        assert sum(sizes) >= table.evaluate("el => el.clientWidth") - 2
+        page.notebook.screenshot(f"records-{width}", box)
+    row = table.locator("tbody tr", has_text="ranked").first
+    told = row.locator("td", has_text="ranked").get_attribute("title")
+    assert told.startswith("ranked\nunfused: ")
+    assert "\nunit: us\njoined: exact: " in told
+    assert "priority_fusion_dump.txt" in told
+
+
 def test_without_a_record_the_graph_alone_explains_and_says_so(shown):
     page = shown(ALONE)
     page.decide()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from itables.javascript import JavascriptFunction
 from itables.widget import ITable
 
+from hlo_widgets.widgets.data_table import PAGE, Column, data_table, table_options
 from hlo_widgets.widgets.plain import plain_text
 
 __all__ = [
@@ -36,42 +36,38 @@ MAIN_COLUMNS = {
 }
 """The columns shown, with their titles: what fits a notebook's width. `cost_table` has them all."""
 
-SHORT = 10
-"""Rows that need no search and no order; arbitrary, one screen."""
+MOST_UNPAGED = 100
+"""Rows that stand on one page; arbitrary."""
 
 MOST_ROWS = 5_000
 """Rows sent to the browser; arbitrary, a table of that size opens within a second."""
 
-NUMBERS = {
-    "ops",
-    "runs",
-    "cycles",
-    "share %",
-    "scoped VMEM",
-    "bytes in",
-    "bytes out",
-    "exchanged",
-}
 NOT_KNOWN = "not known"
-# Shares of the widget's width: no table is wider than its notebook.
-_WIDTHS = {
-    "name": 14,
-    "kind": 8,
-    "root": 8,
-    "ops": 4.5,
-    "runs": 4.5,
-    "cycles": 9.5,
-    "share %": 7.5,
-    "scoped VMEM": 9.5,
-    "bytes in": 10,
-    "bytes out": 10,
-    "exchanged": 10,
-    "output in": 7,
-    "source": 7.5,
-}
 # A fusion alone has a body to count, and a collective alone exchanges data with other devices; for
 # other rows an empty cell says "does not apply".
 EMPTY_CELL = {"ops": "", "root": "", "exchanged": ""}
+
+
+def _number(column: str, share: float) -> Column:
+    return Column(share, EMPTY_CELL.get(column, NOT_KNOWN), places=2)
+
+
+_COLUMNS = {
+    "name": Column(14),
+    "kind": Column(8),
+    "root": Column(8),
+    "ops": _number("ops", 4.5),
+    "runs": _number("runs", 4.5),
+    "cycles": _number("cycles", 9.5),
+    "share %": _number("share %", 7.5),
+    "scoped VMEM": _number("scoped VMEM", 9.5),
+    "bytes in": _number("bytes in", 10),
+    "bytes out": _number("bytes out", 10),
+    "exchanged": _number("exchanged", 10),
+    "output in": Column(7),
+    "source": Column(7.5),
+}
+NUMBERS = {title for title, column in _COLUMNS.items() if column.missing is not None}
 
 
 def shown_rows(table: pd.DataFrame, most: int = MOST_ROWS) -> pd.DataFrame:
@@ -88,36 +84,16 @@ def cost_view(table: pd.DataFrame) -> ITable:
     Args:
         table: What `cost_table` gives, at most `MOST_ROWS` rows.
     """
-    frame, options = cost_options(table)
-    return ITable(
-        frame,
-        select={"style": "single", "keys": True},
-        selected_rows=[],
-        showIndex=False,
-        maxBytes=0,
-        maxRows=0,
-        allow_html=False,
-        format_floats_in_python=False,
-        autoWidth=False,
-        text_in_header_can_be_selected=False,  # a click on a header sorts
-        classes="display compact nowrap hw-table",
-        style="width:100%;margin:0",
-        **options,
-    )
+    return data_table(*cost_options(table))
 
 
 def cost_options(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return what the widget shows of a cost table, and the options that depend on its rows."""
     frame = readable_table(table)
-    options: dict[str, Any] = {
-        "columnDefs": _column_definitions(list(frame.columns)),
-        # A long table starts with what costs most; a short one reads as the program does.
-        "order": [] if len(frame) <= SHORT else [[list(frame.columns).index("cycles"), "desc"]],
-        "paging": len(frame) > 100,
-        "pageLength": 10,
-        "layout": {"topStart": "search" if len(frame) > SHORT else None, "topEnd": None},
-    }
-    return frame, options
+    # A long table starts with what costs most; a short one reads as the program does.
+    order = [("cycles", "desc")] if len(frame) > PAGE else []
+    # The row of the op that is selected has to be in view: most programs stand on one page.
+    return frame, table_options(frame, _COLUMNS, order, most_unpaged=MOST_UNPAGED)
 
 
 def readable_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -137,40 +113,3 @@ def readable_table(table: pd.DataFrame) -> pd.DataFrame:
     idle = [] if (frame["runs"] != 1).any() else ["runs"]
     idle += [] if table["collective"].notna().any() else ["exchanged"]
     return frame.drop(columns=idle)
-
-
-def _column_definitions(columns: list[str]) -> list[dict[str, Any]]:
-    definitions: list[dict[str, Any]] = []
-    all_widths = sum(_WIDTHS[column] for column in columns)
-    for index, column in enumerate(columns):
-        definition: dict[str, Any] = {
-            "targets": index,
-            "width": f"{100 * _WIDTHS[column] / all_widths:.4g}%",
-            "createdCell": _WHOLE_TEXT,
-        }
-        if column in NUMBERS:
-            missing = EMPTY_CELL.get(column, NOT_KNOWN)
-            # Our own constants only: nothing of the program's text becomes code.
-            definition |= {
-                "render": _number_cell(missing),
-                "className": "dt-right",
-                "orderSequence": ["desc", "asc", ""],
-            }
-        definitions.append(definition)
-    return definitions
-
-
-# A cell that is cut by its column shows everything to the pointer.
-_WHOLE_TEXT = JavascriptFunction("function (cell) { cell.title = cell.textContent; }")
-
-
-def _number_cell(missing: str) -> JavascriptFunction:
-    """Return how a number is shown, and that a missing one sorts below every other."""
-    return JavascriptFunction(
-        "function (value, type) {"
-        " const known = typeof value === 'number' && !Number.isNaN(value);"
-        " if (type === 'sort' || type === 'type') return known ? value : -1;"
-        " if (value > 0 && value < 0.01) return '< 0.01';"
-        " const digits = { maximumFractionDigits: 2 };"
-        f" return known ? value.toLocaleString('en-US', digits) : '{missing}'; }}"
-    )
