@@ -15,13 +15,15 @@ from typing import NamedTuple, Protocol
 
 from hlo_widgets.errors import HloFileError
 
+__all__ = ["MOST_BYTES", "Decompressed", "decompress"]
+
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # Bytes given to a decompressor at a time: what it gave before an error is kept. Arbitrary.
 _PIECE = 16_384
 # Bytes that one step of a decompressor may give. Arbitrary, far below what memory there is.
 _STEP = 2**20
-# Bytes that a file may unpack to: the reader needs several times as much memory for its text.
-_MOST_BYTES = 2 * 2**30
+MOST_BYTES = 2 * 2**30
+"""Bytes that a file may have, or unpack to: the reader needs several times as much memory."""
 
 
 class Decompressed(NamedTuple):
@@ -105,7 +107,7 @@ def _in_pieces(
     """Decompress one stream after another, as far as they go."""
     magic, position = data[:3], 0
     parts: list[bytes] = []
-    room = _MOST_BYTES
+    room = MOST_BYTES
     # What follows a stream is another one, or nothing that matters: tapes are filled with zeros.
     while data.startswith(magic, position):
         stream = make()
@@ -155,8 +157,8 @@ def _run_zstd(program: str, data: bytes, path: str) -> Decompressed:
         pipe = subprocess.PIPE
         with subprocess.Popen(command, stdin=packed, stdout=pipe, stderr=words) as running:
             assert running.stdout is not None  # noqa: S101 - a pipe was asked for
-            unpacked = running.stdout.read(_MOST_BYTES + 1)
-            if len(unpacked) > _MOST_BYTES:
+            unpacked = running.stdout.read(MOST_BYTES + 1)
+            if len(unpacked) > MOST_BYTES:
                 running.kill()
                 raise _too_large(path)
         words.seek(0)
@@ -165,4 +167,4 @@ def _run_zstd(program: str, data: bytes, path: str) -> Decompressed:
 
 
 def _too_large(path: str) -> HloFileError:
-    return HloFileError(path, f"it unpacks to more than {_MOST_BYTES // 2**30} GiB")
+    return HloFileError(path, f"it unpacks to more than {MOST_BYTES // 2**30} GiB")

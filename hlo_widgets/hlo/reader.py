@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
 from hlo_widgets.errors import HloFileError
+from hlo_widgets.hlo.compression import MOST_BYTES
 from hlo_widgets.hlo.dump_folder import DumpedText, list_dump
 from hlo_widgets.hlo.files import text_of_bytes
 from hlo_widgets.hlo.module import HloModule
@@ -36,18 +38,26 @@ def read_hlo(path: str | os.PathLike[str]) -> HloModule:
         OSError: The file cannot be opened.
     """
     if os.fspath(path) == "-":
-        return _read_bytes(sys.stdin.buffer.read(), "standard input")
+        return _read_stream(sys.stdin.buffer, "standard input")
     place = Path(path).expanduser()
     if place.is_dir():
         return _read_folder(place)
-    module = _read_bytes(place.read_bytes(), str(place))
+    module = _read_file(place)
     better = _with_estimates(place)
     if better is not None:
         module.warn(_ESTIMATES.format(name=better.name))
     return module
 
 
-def _read_bytes(data: bytes, path: str) -> HloModule:
+def _read_file(path: Path) -> HloModule:
+    with path.open("rb") as file:
+        return _read_stream(file, str(path))
+
+
+def _read_stream(stream: BinaryIO, path: str) -> HloModule:
+    data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise HloFileError(path, f"it has more than {MOST_BYTES / 2**30:g} GiB")
     text, notes = text_of_bytes(data, path)
     module = parse_hlo_module(text)
     module.warn(*notes)
@@ -61,7 +71,7 @@ def _read_folder(folder: Path) -> HloModule:
             str(folder), "this folder holds no HLO module; dump into it with xla_dump_to"
         )
     best = dumped[0]
-    module = _read_bytes(best.path.read_bytes(), str(best.path))
+    module = _read_file(best.path)
     module.warn(*_notes(best, dumped))
     return module
 

@@ -115,9 +115,15 @@ def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch, kind: 
     compress = {"gz": gzip.compress, "xz": _quick_xz, "bz2": bz2.compress, "zst": _zstd}[kind]
     path = tmp_path / f"bomb.{kind}"
     path.write_bytes(compress(bytes(5 * 2**20)))
-    monkeypatch.setattr("hlo_widgets.hlo.compression._MOST_BYTES", 4 * 2**20)
+    monkeypatch.setattr("hlo_widgets.hlo.compression.MOST_BYTES", 4 * 2**20)
     with pytest.raises(HloFileError, match="it unpacks to more than"):
         read_hlo(path)
+
+
+def test_a_file_without_an_end_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr("hlo_widgets.hlo.reader.MOST_BYTES", 2**20)
+    with pytest.raises(HloFileError, match="it has more than"):
+        read_hlo("/dev/zero")
 
 
 def _zstd(data: bytes) -> bytes:
