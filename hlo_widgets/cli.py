@@ -7,11 +7,14 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hlo_widgets.errors import (
     DecisionFileError,
+    HloLookupError,
+    HloParseError,
     HloWidgetsError,
     TargetUnavailableError,
 )
@@ -33,7 +36,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         HLO, a compiler that is missing or refuses), which is written to standard error in words.
         Wrong arguments end the process with status 2, as `argparse` does.
     """
-    options = _parser().parse_args(argv)
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if options.run is None:
+        parser.error(f"name a command: {_COMMANDS}; -h after it says what it takes")
     try:
         options.run(options)
         sys.stdout.flush()
@@ -44,9 +50,43 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130  # as a shell reports SIGINT
     except (HloWidgetsError, OSError) as error:
-        _say(f"hlo-widgets: {error}", file=sys.stderr)
+        _say(f"hlo-widgets: {_words(error, options)}", file=sys.stderr)
         return 1
     return 0
+
+
+def _words(error: HloWidgetsError | OSError, options: argparse.Namespace) -> str:
+    """Say what went wrong, with the file that it is about and what to do."""
+    file = getattr(options, "module", None) or getattr(options, "file", None)
+    if isinstance(error, OSError):
+        return _words_of_system(error)
+    if isinstance(error, HloParseError):
+        return f"cannot read {file}: {error}"
+    if isinstance(error, HloLookupError):
+        return f"{error} `hlo-widgets table {file}` lists those that do work."
+    return str(error)
+
+
+def _words_of_system(error: OSError) -> str:
+    name = error.filename
+    if name is None or error.strerror != os.strerror(error.errno or 0):
+        return str(error).partition("] ")[2] or str(error)
+    folder = Path(name).absolute().parent
+    if isinstance(error, FileNotFoundError):
+        missing = f"file or folder {name!r}" if folder.exists() else f"folder {str(folder)!r}"
+        return f"there is no {missing}; check the path"
+    if isinstance(error, FileExistsError):
+        return f"{name!r} is a file and no folder; name another path"
+    if isinstance(error, NotADirectoryError):
+        return f"a part of {name!r} is a file and no folder; check the path"
+    if isinstance(error, IsADirectoryError):
+        return f"{name!r} is a folder; name a file"
+    if isinstance(error, PermissionError):
+        return f"{name!r} may not be opened by you; change its permissions or name another path"
+    return f"{name!r}: {error.strerror}"
+
+
+_COMMANDS = "table, svg, why, targets or capture"
 
 
 def _say(text: str, **options: Any) -> None:
@@ -61,7 +101,11 @@ def _parser() -> argparse.ArgumentParser:
         prog="hlo-widgets",
         description="See what XLA made of a JAX function, for hardware that need not be there.",
     )
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    # Not from the package itself, whose top imports the magic.
+    version = metadata.version("hlo-widgets")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version}")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_table(commands)
     _add_svg(commands)
     _add_why(commands)
@@ -114,11 +158,14 @@ def _add_why(commands: Any) -> None:
         help="say why two ops are not one kernel",
         description="Count what a compiler wrote down about fusion and what its passes did to "
         "fusions; or, with two ops, say why they are not one kernel.",
+        epilog="A compile writes records into FOLDER with the flags xla_dump_to=FOLDER and "
+        "xla_dump_fusion_visualization (TPU, CPU) or xla_dump_hlo_pass_re=.*fusion.* (GPU). "
+        "compile_for(..., explain=True) in Python needs no folder.",
     )
     why.add_argument(
         "file", type=Path, help="a dump folder, a file of records, or HLO for what it alone tells"
     )
-    why.add_argument("ops", nargs="*", metavar="OP", help="names of two ops, or none")
+    why.add_argument("ops", nargs="*", default=[], metavar="OP", help="names of two ops, or none")
     why.add_argument(
         "--module", type=Path, metavar="FILE", help="the HLO that a single file of records is about"
     )
@@ -162,9 +209,14 @@ def _add_capture(commands: Any) -> None:
 
 
 def _run_table(options: argparse.Namespace) -> None:
+    from hlo_widgets.compiler import find_target
     from hlo_widgets.hlo import read_hlo
     from hlo_widgets.tables import cost_table
 
+    if options.target is not None:
+        find_target(
+            options.target
+        )  # a name that nobody knows is an error, not a table without words
     table = cost_table(read_hlo(options.file), target=options.target)
     if options.format == "csv":
         _say(table.to_csv(index=False), end="")
@@ -218,7 +270,12 @@ def _run_why(options: argparse.Namespace) -> None:
     from hlo_widgets.api import why_not_fused
 
     if not options.ops:
-        _say("\n".join(_log_lines(read_decisions(options.file))))
+        try:
+            log = read_decisions(options.file)
+        except DecisionFileError as error:
+            ask = "; of HLO alone, ask about two ops by name" if options.file.is_file() else ""
+            raise DecisionFileError(error.path, error.reason + ask) from error
+        _say("\n".join(_log_lines(log)))
         return
     if len(options.ops) != 2:
         options.fail(f"name two ops, or none, not {len(options.ops)}")

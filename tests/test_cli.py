@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import hlo_widgets
 from hlo_widgets import captures
 from hlo_widgets.cli import main
 from tests.analysis.dumps import dump_folder, file_of
@@ -105,6 +106,56 @@ def test_a_file_that_is_missing_or_not_hlo_is_status_1_in_words(command, tmp_pat
     error = capsys.readouterr().err
     assert error.startswith("hlo-widgets: ")
     assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["table", "{tmp}/none"], "there is no file or folder '{tmp}/none'; check the path"),
+        (["why", "{tmp}/none/x"], "there is no folder '{tmp}/none'; check the path"),
+        (["svg", "{tmp}/none"], "neither HLO text nor the name of a file that is here: "),
+        (["table", "{tmp}/empty"], "cannot read {tmp}/empty: line 1, column 1: this text is empty"),
+        (["table", "{tmp}/empty/x"], "a part of '{tmp}/empty/x' is a file and no folder"),
+        (["svg", SOFTMAX, "--out", "{tmp}/no/x.svg"], "there is no folder '{tmp}/no'"),
+        (["svg", SOFTMAX, "--out", "{tmp}"], "'{tmp}' is a folder; name a file"),
+        (["table", SOFTMAX, "--target", "v66"], "unknown target 'v66'. Did you mean 'v6e'?"),
+        (["why", SOFTMAX, "nope", "fusion.1"], f"`hlo-widgets table {SOFTMAX}` lists those"),
+        (["why", SOFTMAX], "of HLO alone, ask about two ops by name"),
+        (["capture", "--out", "{tmp}/empty", "--target", "cpu", "--program", "matmul"],
+         "'{tmp}/empty' is a file and no folder; name another path"),
+    ],
+)  # fmt: skip
+def test_odd_input_is_answered_with_what_to_do(arguments, words, tmp_path, capsys):
+    (tmp_path / "empty").write_text("")
+    assert main([part.format(tmp=tmp_path) for part in arguments]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("hlo-widgets: ")
+    assert words.format(tmp=tmp_path) in error
+    assert "Errno" not in error
+
+
+def test_without_a_command_all_of_them_are_named(capsys):
+    with pytest.raises(SystemExit):
+        main([])
+    assert "name a command: table, svg, why, targets or capture" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["why"])
+    assert "are required: file\n" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"hlo-widgets {hlo_widgets.__version__}\n"
+
+
+def test_targets_without_their_compiler_are_listed_with_what_to_install(capsys, monkeypatch):
+    for module in ("libtpu", "jax_cuda12_plugin", "jax_plugins.xla_cuda13"):
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delenv("TPU_LIBRARY_PATH", raising=False)
+    assert main(["targets"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    states = {line.split()[0]: line for line in lines if line}
+    assert states["v6e"].endswith('no: pip install "libtpu>=0.0.45"')
+    assert " no: pip install jax-cuda12-plugin " in states["h100"]
+    assert states["cpu"].split()[-2] == "jaxlib"
 
 
 def test_the_picture_goes_to_a_file_or_to_standard_output(tmp_path, capsys):
