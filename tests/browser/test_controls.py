@@ -177,6 +177,74 @@ def test_a_flag_is_found_set_changed_and_removed(total):
     assert total.python("explorer._shown.flags") == "{}"
 
 
+def test_a_row_made_before_the_list_gets_its_choice_and_help_with_it(total):
+    name = "xla_cpu_fast_math_honor_infs"
+    message = {"type": "flag", "name": name, "text": "1"}  # which is no truth value
+    total.python(f"explorer._controls._on_message({message})")
+    total.wait_state("failed")
+    flag = total.controls.locator(f'.hw-flag[data-flag="{name}"]')
+    assert flag.locator("select").count() == 0
+    total.open_panel("Flags")
+    flag.get_by_text("the compiler's own: true").wait_for()
+    assert flag.locator("select").count() == 1
+    assert "infinit" in flag.locator(".hw-label").get_attribute("title").lower()
+
+
+def test_a_list_that_comes_late_is_not_that_of_the_target_in_view(total):
+    send = """
+from hlo_widgets.widgets.plain import plain
+view = explorer._controls.view
+rows = [["xla_of_elsewhere", "1", "int", "Not of here."]]
+view.send(plain({"type": "flags", "target": "v5e", "flags": rows}))
+"""
+    total.open_panel("Flags")
+    total.controls.locator(".hw-offer").first.wait_for()
+    total.python(send)
+    total.python('explorer.recompile(hw.spec("f32[8,16]"), hw.spec("f32[16]"))')
+    total.wait_box("f32[8,16]")
+    note = total.controls.locator(".hw-flags .hw-panel-head .hw-dim")
+    assert note.inner_text().endswith("flags of the compiler for cpu")
+    total.controls.get_by_label("Find a flag").fill("elsewhere")
+    assert total.controls.locator(".hw-offer").count() == 0
+
+
+def test_the_sliders_of_all_arguments_stand_below_each_other(total):
+    total.page.set_viewport_size({"width": 700, "height": 900})
+    lefts = [total.slider(label, 0).bounding_box()["x"] for label in ("x", "scale")]
+    assert lefts[0] == lefts[1]
+    total.write("x", "f32[64 ,                32]")
+    total.wait_state("ready")
+    lefts = [total.slider(label, 0).bounding_box()["x"] for label in ("x", "scale")]
+    assert lefts[0] == lefts[1]
+
+
+def test_what_cannot_be_drawn_is_said_to_be_compiled(total):
+    total.python('os.environ["HLO_WIDGETS_DOT"] = "/nowhere/dot"')
+    total.write("x", "f32[128,32]")
+    total.wait_state("not drawn")
+    assert total.phase.inner_text() == "compiled for cpu, but not drawn: the picture is stale"
+    assert "/nowhere/dot" in total.failure.inner_text()
+    assert total.is_stale()
+    total.python('os.environ.pop("HLO_WIDGETS_DOT")')
+    total.open_panel("History 2")
+    total.button("Show number 2").click()
+    total.wait_box("f32[128,32]")
+    total.wait_state("ready")
+    assert not total.is_stale()
+
+
+def test_a_result_of_elsewhere_is_told_in_the_controls(total):
+    total.python('explorer.show_result(hw.compile_for(jnp.tanh, hw.spec("f32[77]"), target="cpu"))')
+    total.wait_box("f32[77]")
+    total.wait_state("other")
+    assert "another result is shown: jit_tanh for cpu" in total.phase.inner_text()
+    assert not total.is_stale()
+    assert total.button("Back to what is shown").is_hidden()
+    total.button("Compile again").click()
+    total.wait_box("f32[64,32]")
+    total.wait_state("ready")
+
+
 def test_the_program_changes_what_the_controls_show(total):
     total.python('explorer.recompile(hw.spec("f32[8,16]"), hw.spec("f32[16]"), power=4)')
     assert total.argument("x").locator(".hw-entry").input_value() == "f32[8,16]"
@@ -219,7 +287,8 @@ def test_another_target_is_compiled_and_an_earlier_one_is_shown_again_without_a_
     softmax = opened(SOFTMAX)
     softmax.open("fusion.1")
     softmax.controls.get_by_label("Target").select_option("v5e")
-    softmax.controls.locator(".hw-phase", has_text="31,888 cycles (+55.1%)").wait_for()
+    words = "31,888 cycles (+55.1% from number 1)"
+    softmax.controls.locator(".hw-phase", has_text=words).wait_for()
     assert softmax.row("fusion").get_by_text("13,544").count() == 1
     selected = softmax.graph.locator(".hw-frame.hw-selected")
     assert selected.get_attribute("data-name") == "fusion.1"
@@ -274,8 +343,12 @@ def test_the_magic_shows_how_far_it_is_and_a_second_run_closes_what_the_first_on
     line.wait_for()
     explorer = ControlsPage(notebook)
     assert notebook.output(1).get_by_text("for cpu…", exact=False).count() == 0
-    explorer.python("first = explorer")
+    # A name would keep it open.
+    explorer.python("first = __import__('weakref').ref(explorer)")
     notebook.run_cell(1)
-    assert explorer.python("first.comm is None, explorer.comm is None") == "(True, False)"
+    assert explorer.python("first().comm is None, explorer.comm is None") == "(True, False)"
+    explorer.python("kept = explorer")
+    notebook.run_cell(1)
+    assert explorer.python("kept.comm is None, explorer is kept") == "(False, False)"
     explorer.write("x", "f32[16]")
     explorer.wait_box("f32[16]")
