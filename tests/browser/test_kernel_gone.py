@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import hlo_widgets as hw
-from hlo_widgets.widgets.decisions.bar import DecisionBar, summary_of
+from hlo_widgets.widgets.decisions.counts import summary_of
+from hlo_widgets.widgets.decisions.view import DecisionBar
 from hlo_widgets.widgets.plain import plain
 from tests.analysis.dumps import decisions_of
 

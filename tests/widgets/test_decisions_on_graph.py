@@ -22,11 +22,13 @@ from hlo_widgets.drawing import lay_out
 from hlo_widgets.errors import DecisionFileError, HloLookupError
 from hlo_widgets.graph import GraphBuilder, ViewState
 from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
-from hlo_widgets.widgets.decisions.bar import filter_of, headline, log_notes, summary_of
+from hlo_widgets.widgets.decisions.counts import headline, log_notes, summary_of
+from hlo_widgets.widgets.decisions.filter import DecisionFilter, filter_of
+from hlo_widgets.widgets.decisions.missing import NO_RECORD
 from hlo_widgets.widgets.decisions.pass_list import describe_passes, final_names
 from hlo_widgets.widgets.decisions.table import MOST_RECORDS, decision_frame
-from hlo_widgets.widgets.decisions.verdicts import DecisionFilter, Verdicts, short_places
-from hlo_widgets.widgets.details.why_words import NO_RECORD, describe_decisions
+from hlo_widgets.widgets.decisions.verdicts import short_places
+from hlo_widgets.widgets.details.why_words import describe_decisions
 from hlo_widgets.widgets.picture.verdict_picture import verdicts_of
 from tests.analysis.dumps import decisions_of, dump_folder, module_of
 from tests.graph.modules import chain
@@ -266,8 +268,8 @@ def test_a_filter_takes_the_lines_of_siblings_away():
     [
         ({}, 160),
         ({"verdict": "ineligible"}, 21),
-        ({"verdict": "ineligible", "reason": "the producer is not fusible"}, 13),
-        ({"reason": "the producer is not fusible"}, 13),
+        ({"verdict": "ineligible", "reason": 0}, 13),
+        ({"reason": 0}, 13),
         ({"price": "none"}, 53),
         ({"price": "priced"}, 107),
         ({"least": 100}, 10),
@@ -275,9 +277,10 @@ def test_a_filter_takes_the_lines_of_siblings_away():
     ],
 )
 def test_filters(chosen, count):
-    wanted = filter_of(chosen)
+    log = decisions_of("mlp.h100")
+    wanted = filter_of(chosen, list(log.by_reason))
     assert bool(wanted) is (chosen != {})
-    assert sum(wanted.passes(d) for d in decisions_of("mlp.h100").decisions) == count
+    assert sum(wanted.passes(d) for d in log.decisions) == count
 
 
 @pytest.mark.parametrize(
@@ -285,6 +288,10 @@ def test_filters(chosen, count):
     [
         {"verdict": "no such verdict"},
         {"verdict": 3, "reason": 4, "price": [], "least": "x"},
+        {"reason": -1},
+        {"reason": True},
+        {"reason": "one"},
+        {"reason": 1.0},
         {"least": float("nan")},
         {"least": float("inf")},
         {"least": -5},
@@ -292,7 +299,7 @@ def test_filters(chosen, count):
     ],
 )
 def test_a_filter_that_is_no_choice_leaves_everything(chosen):
-    assert filter_of(chosen) == DecisionFilter()
+    assert filter_of(chosen, ["one", "two"]) == DecisionFilter()
 
 
 def test_a_row_leads_to_the_two_ops_or_the_one_or_says_that_there_is_none(mlp, sent):
@@ -378,7 +385,8 @@ def test_a_large_log_is_bounded_and_says_so():
     assert len(decisions._rows) == MOST_RECORDS
     assert "the table holds the first 2,000" in decisions.bar.told
     assert decisions.bar.summary["left_out"] == 100
-    decisions.bar.chosen = {"reason": "reason 299"}
+    place = list(explorer._shown.decisions.by_reason).index("reason 299")
+    decisions.bar.chosen = {"reason": place}
     assert decisions.bar.told == "8 of 2,500 records"
 
 
@@ -448,8 +456,14 @@ def test_another_result_closes_what_was_open(mlp):
     assert part(mlp, "Decisions").bar.chosen == {}
 
 
-def test_verdicts_about_an_op_inside_a_body_are_by_its_name():
-    module = module_of("row_softmax.v6e")
-    inner = module.instruction("fusion.1").called_computations[0].root_instruction
-    log = join_decisions(DecisionLog((refusal(inner.name, "other"), refusal("a", "b"))), module)
-    assert [d.producer for d in Verdicts(module, log).about(inner)] == [inner.name]
+def test_the_button_of_a_reason_filters_by_it_whatever_characters_it_has():
+    reasons = ["bad \x1b thing", "bad \\x1b thing", "\u202eturned", "plain"]
+    log = DecisionLog(
+        tuple(refusal("op.1", "op.2", reason, step=n) for n, reason in enumerate(reasons))
+    )
+    explorer = hw.explore(chain(3), decisions=log)
+    decisions = part(explorer, "Decisions")
+    for place, reason in enumerate(reasons):
+        decisions.bar.chosen = {"reason": place}
+        assert [row.reason for row in decisions._rows] == [reason]
+        assert decisions.bar.told == "1 of 4 records"

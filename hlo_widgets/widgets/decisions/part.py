@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import ipywidgets
@@ -10,10 +11,11 @@ import ipywidgets
 from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision
 from hlo_widgets.hlo import HloInstruction
 from hlo_widgets.widgets.closing import close_widget
-from hlo_widgets.widgets.decisions.bar import DecisionBar, filter_of, summary_of, told_of
+from hlo_widgets.widgets.decisions.counts import summary_of, told_of
+from hlo_widgets.widgets.decisions.filter import DecisionFilter, filter_of
+from hlo_widgets.widgets.decisions.missing import NO_RECORD
 from hlo_widgets.widgets.decisions.table import MOST_RECORDS, decision_options, decision_view
-from hlo_widgets.widgets.decisions.verdicts import DecisionFilter
-from hlo_widgets.widgets.details.why_words import NO_RECORD
+from hlo_widgets.widgets.decisions.view import DecisionBar
 from hlo_widgets.widgets.plain import plain
 from hlo_widgets.widgets.shown import Shown
 
@@ -38,8 +40,8 @@ class DecisionsPart:
         self._set_filter = set_filter
         self._log: DecisionLog | None = None
         self._rows: list[FusionDecision] = []
-        self._is_showing = False
-        self._is_going = False
+        self._reasons: list[str] = []
+        self._is_own = False
         self.bar = DecisionBar()
         self.table: Any = None
         self.widget = ipywidgets.VBox([self.bar], layout={"width": "100%"})
@@ -48,25 +50,25 @@ class DecisionsPart:
     def show(self, shown: Shown) -> None:
         """Show the records of another module, all of them."""
         self._log = shown.decisions
-        self._is_showing = True
-        self.bar.chosen = {}
-        self._is_showing = False
+        with self._own_changes():
+            self.bar.chosen = {}
         if self._log is None:
             self.bar.summary = {"notes": [NO_RECORD]}
             self.widget.children = [self.bar]
             return
+        self._reasons = list(self._log.by_reason)
         self.bar.summary = plain(summary_of(self._log))
         self._show_rows(DecisionFilter())
         self.widget.children = [self.bar, self.table]
 
     def select(self, instruction: HloInstruction | None) -> None:
         """Take away the mark of a row: what is selected is no longer its pair."""
-        if instruction is not None and self.table is not None and not self._is_going:
+        if instruction is not None and self.table is not None and not self._is_own:
             self.table.selected_rows = []
 
     def forget(self) -> None:
         """Let go of the records."""
-        self._log, self._rows = None, []
+        self._log, self._rows, self._reasons = None, [], []
 
     def close(self) -> None:
         """Close all widgets of it, for good."""
@@ -90,14 +92,22 @@ class DecisionsPart:
         self.bar.told = told_of(len(self._rows), passed, log)
 
     def _on_chosen(self, chosen: dict[str, Any]) -> None:
-        if self._is_showing:
+        if self._is_own:
             return
-        wanted = filter_of(chosen)
+        wanted = filter_of(chosen, self._reasons)
         self._show_rows(wanted)
         self._set_filter(wanted)
 
     def _on_rows(self, rows: list[int]) -> None:
         if rows and 0 <= rows[0] < len(self._rows):
-            self._is_going = True
-            self._go(self._rows[rows[0]])
-            self._is_going = False
+            with self._own_changes():
+                self._go(self._rows[rows[0]])
+
+    @contextmanager
+    def _own_changes(self) -> Iterator[None]:
+        """Take what changes meanwhile for this part's own doing, not for the user's."""
+        before, self._is_own = self._is_own, True
+        try:
+            yield
+        finally:
+            self._is_own = before

@@ -2,43 +2,17 @@
 
 from __future__ import annotations
 
-import anywidget
-import traitlets
-
 from hlo_widgets.hlo import HloInstruction
 from hlo_widgets.widgets.closing import close_widget
+from hlo_widgets.widgets.decisions.missing import NO_PASSES, NO_RECORD
 from hlo_widgets.widgets.decisions.pass_list import describe_passes
-from hlo_widgets.widgets.details.why_words import NO_RECORD
-from hlo_widgets.widgets.front_end import module_text, style_text
+from hlo_widgets.widgets.decisions.view import PassesView
 from hlo_widgets.widgets.message import Message
 from hlo_widgets.widgets.part import Go
 from hlo_widgets.widgets.plain import plain
 from hlo_widgets.widgets.shown import Shown
 
 __all__ = ["PassesPart"]
-
-NO_PASSES = "The record holds no modules from around the passes (XLA's `xla_dump_hlo_pass_re`)."
-
-
-class PassesView(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no types for its base
-    """The list of passes, each with what it did to the fusions."""
-
-    _esm = module_text("page", "elements", "passes_view")
-    _css = style_text("passes_view")
-
-    passes = traitlets.List().tag(sync=True)
-    """What `describe_passes` gives.
-
-    - Type: `list`
-    - Default: `[]`, none
-    """
-
-    note = traitlets.Unicode().tag(sync=True)
-    """What stands above the list.
-
-    - Type: `str`
-    - Default: `""`
-    """
 
 
 class PassesPart:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from hlo_widgets.analysis import pair_members
@@ -14,68 +14,12 @@ from hlo_widgets.analysis.decisions import (
     Verdict,
     join_decisions,
 )
-from hlo_widgets.analysis.why import Explanation, PairVerdict, PairVerdicts, why_not_fused
+from hlo_widgets.analysis.why import Explanation, PairVerdicts, why_not_fused
 from hlo_widgets.hlo import HloInstruction, HloModule
 
-__all__ = [
-    "ANY",
-    "PRICES",
-    "DecisionFilter",
-    "Verdicts",
-    "joined_with",
-    "joined_words",
-    "reason_of",
-    "short_places",
-    "told_first",
-]
+__all__ = ["Verdicts", "joined_with", "joined_words", "reason_of", "short_places", "told_first"]
 
 _FOLDERS = re.compile(r"[^\s/]+/\S*/(?=[^\s/]+:\d+)")
-
-ANY = ""
-"""In a filter: whatever it is."""
-
-PRICES: dict[str, Callable[[float | None], bool]] = {
-    ANY: lambda _: True,
-    "priced": lambda gain: gain is not None,
-    "slower": lambda gain: gain is not None and gain < 0,
-    "faster": lambda gain: gain is not None and gain > 0,
-    "none": lambda gain: gain is None,
-}
-"""What a filter can ask of a record's price, by its name."""
-
-
-@dataclass(frozen=True)
-class DecisionFilter:
-    """Which records are meant.
-
-    Attributes:
-        verdict: A verdict's word; "" for all.
-        reason: The compiler's words, as `reason_of` gives them; None for all.
-        price: A key of `PRICES`.
-        least: The least difference between unfused and fused cost, in the record's unit; 0 for all.
-    """
-
-    verdict: str = ANY
-    reason: str | None = None
-    price: str = ANY
-    least: float = 0.0
-
-    def __bool__(self) -> bool:
-        return self != DecisionFilter()
-
-    def passes(self, decision: FusionDecision) -> bool:
-        """Return whether a record is meant."""
-        gain = decision.gain
-        return (
-            self.verdict in (ANY, decision.verdict.value)
-            and (self.reason is None or self.reason == reason_of(decision))
-            and PRICES[self.price](gain)
-            and (self.least <= 0 or (gain is not None and abs(gain) >= self.least))
-        )
-
-    def shows(self, verdict: PairVerdict) -> bool:
-        """Return whether a record about two kernels is meant."""
-        return any(self.passes(decision) for decision in verdict.decisions)
 
 
 def reason_of(decision: FusionDecision) -> str:

@@ -9,10 +9,10 @@ from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision
 from hlo_widgets.analysis.decisions.queue import QueuePlace
 from hlo_widgets.analysis.why import Evidence, Explanation
 from hlo_widgets.analysis.words import cost_words, counted, cut
+from hlo_widgets.widgets.decisions.missing import NO_RECORD
 from hlo_widgets.widgets.decisions.verdicts import joined_words, reason_of, told_first
 
 __all__ = [
-    "NO_RECORD",
     "Link",
     "describe_decisions",
     "describe_explanation",
@@ -22,11 +22,6 @@ __all__ = [
 
 Link = Callable[[str], dict[str, str]]
 """From the name of a final instruction to its link: id ("" where none leads there), name, about."""
-
-NO_RECORD = (
-    "No record of the compiler is at hand: the graph alone speaks here. To have one, compile with"
-    " `explain=True` (magic: `--explain`), or give `hw.explore(module, decisions=…)` a dump."
-)
 
 MOST_NAMES = 40
 """Links of one piece of evidence or connection; arbitrary, what a person reads."""

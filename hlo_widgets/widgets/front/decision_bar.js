@@ -1,5 +1,6 @@
 // Counts of a compiler's records by verdict and reason, and the choice of which are shown.
-// Model traits: summary and told (read), chosen (read and set): {verdict, reason, price, least}.
+// Model traits: summary and told (read), chosen (read and set): {verdict, reason, price, least}. A
+// reason goes back as its place in the summary: its words are not always those of the record.
 
 const ALL = { verdict: "", reason: null, price: "", least: 0 };
 const MANY_REASONS = 12; // more are folded away
@@ -30,12 +31,12 @@ function render({ model, el }) {
     tell(null);
   }
 
-  function reasonButton([words, short, count]) {
+  function reasonButton([words, short, count], place) {
     const text = `${number(count)} \u00d7 ${short || "no words given"}`;
     const button = makeButton("hw-reason", text, words, () =>
-      choose({ reason: chosen().reason === words ? null : words }),
+      choose({ reason: chosen().reason === place ? null : place }),
     );
-    button.dataset.reason = words;
+    button.dataset.place = String(place);
     return button;
   }
 
@@ -79,7 +80,7 @@ function render({ model, el }) {
   function mark() {
     const now = chosen();
     for (const button of root.querySelectorAll(".hw-reason")) {
-      button.setAttribute("aria-pressed", String(button.dataset.reason === now.reason));
+      button.setAttribute("aria-pressed", String(button.dataset.place === String(now.reason)));
     }
     const [verdict, price] = root.querySelectorAll("select");
     if (verdict) verdict.value = now.verdict;

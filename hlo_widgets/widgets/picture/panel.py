@@ -11,7 +11,7 @@ from hlo_widgets.analysis import pair_members
 from hlo_widgets.errors import HloWidgetsError
 from hlo_widgets.graph import COLOR_MODES, ViewState
 from hlo_widgets.graph.paths import without_copy
-from hlo_widgets.widgets.decisions.verdicts import DecisionFilter
+from hlo_widgets.widgets.decisions.filter import DecisionFilter
 from hlo_widgets.widgets.message import Message
 from hlo_widgets.widgets.picture.graph_view import GraphView
 from hlo_widgets.widgets.picture.navigator import Navigator

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from hlo_widgets.analysis.why import PairVerdict, WhyKind
+from hlo_widgets.analysis.words import cut
 from hlo_widgets.drawing import Layout
 from hlo_widgets.graph import Graph, ViewState
 from hlo_widgets.graph.dot import words_with_room
 from hlo_widgets.graph.verdict_style import VERDICT_STYLES
 from hlo_widgets.graph.words import counted
-from hlo_widgets.widgets.details.why_words import NO_RECORD
+from hlo_widgets.widgets.decisions.missing import NO_RECORD
 
 __all__ = ["Shows", "verdict_kinds", "verdict_note", "verdicts_of"]
 
@@ -105,7 +106,7 @@ def _verdict(
 ) -> dict[str, Any]:
     return {
         "kind": verdict.kind.value,
-        "words": verdict.words[:LONGEST_WORDS],
+        "words": cut(verdict.words, LONGEST_WORDS),
         "mark": verdict.mark,
         "lines": lines,
         "at": None if middle is None else [round(middle[0], 1), round(middle[1], 1)],

@@ -8,19 +8,13 @@ from hlo_widgets.analysis import pair_members
 from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
 from hlo_widgets.hlo import HloInstruction
 from hlo_widgets.widgets.closing import close_widget
+from hlo_widgets.widgets.decisions.missing import NO_DECISIONS, NO_STEPS
 from hlo_widgets.widgets.part import Go
 from hlo_widgets.widgets.plain import plain_text
 from hlo_widgets.widgets.replay.player import ReplayPlayer
 from hlo_widgets.widgets.shown import Shown
 
 __all__ = ["ReplayPart"]
-
-NO_DECISIONS = (
-    "The steps need the compiler's record: compile with explain=True (magic: --explain), or give"
-    " hw.explore(..., decisions=...) the folder of a dump."
-)
-
-NO_STEPS = "The record holds no fusion, so there are no steps."
 
 
 class ReplayPart:

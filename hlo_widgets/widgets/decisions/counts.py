@@ -1,20 +1,16 @@
-"""The bar above the records: how many there are of each kind, and which are shown."""
+"""How many records there are of each kind, and how many are shown, as plain data of their bar."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import anywidget
-import traitlets
 
 from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision, Verdict
 from hlo_widgets.graph.words import counted
-from hlo_widgets.widgets.decisions.verdicts import ANY, PRICES, DecisionFilter, short_places
-from hlo_widgets.widgets.front_end import module_text, style_text
+from hlo_widgets.widgets.decisions.filter import ANY
+from hlo_widgets.widgets.decisions.verdicts import short_places
 
-__all__ = ["DecisionBar", "filter_of", "headline", "log_notes", "summary_of"]
+__all__ = ["headline", "log_notes", "summary_of", "told_of"]
 
 MOST_REASONS = 200
 """Reasons told; arbitrary, the most seen is 20. Names in a reason can make many of one."""
@@ -28,36 +24,8 @@ _PRICE_WORDS = {
 }
 
 
-class DecisionBar(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no types for its base
-    """Counts by verdict and reason, each a button that filters, and the filter by cost."""
-
-    _esm = module_text("page", "elements", "decision_bar")
-    _css = style_text("decision_bar")
-
-    summary = traitlets.Dict().tag(sync=True)
-    """What `summary_of` gives.
-
-    - Type: `dict`
-    - Default: `{}`, nothing
-    """
-
-    chosen = traitlets.Dict().tag(sync=True)
-    """The filter: `verdict`, `reason`, `price`, `least`; see `DecisionFilter`.
-
-    - Type: `dict`
-    - Default: `{}`, everything
-    """
-
-    told = traitlets.Unicode().tag(sync=True)
-    """How many records the filter leaves.
-
-    - Type: `str`
-    - Default: `""`
-    """
-
-
 def summary_of(log: DecisionLog) -> dict[str, Any]:
-    """Return the counts of a log for the bar."""
+    """Return the counts of a log for the bar, its reasons in the order of `log.by_reason`."""
     reasons = log.by_reason
     shown = [(words, short_places(words), n) for words, n in reasons.items()][:MOST_REASONS]
     return {
@@ -97,19 +65,6 @@ def log_notes(log: DecisionLog) -> list[str]:
     else:
         notes.append("No record of an unknown kind.")
     return [*notes, *log.notes]
-
-
-def filter_of(chosen: Mapping[str, Any]) -> DecisionFilter:
-    """Return the filter that the browser means; what is no choice is left open."""
-    verdict, reason = chosen.get("verdict", ANY), chosen.get("reason")
-    price, least = chosen.get("price", ANY), chosen.get("least", 0)
-    is_number = isinstance(least, int | float) and math.isfinite(least)
-    return DecisionFilter(
-        verdict if verdict in [v.value for v in Verdict] else ANY,
-        reason if isinstance(reason, str) else None,
-        price if isinstance(price, str) and price in PRICES else ANY,
-        float(max(least, 0)) if is_number else 0.0,
-    )
 
 
 def told_of(shown: int, passed: Sequence[FusionDecision], log: DecisionLog) -> str:
