@@ -244,6 +244,11 @@ def test_it_fits_narrow_and_wide_pages_in_both_themes(open_notebook, name, numbe
                 box = part.bounding_box()
                 assert box["x"] + box["width"] <= width
                 assert part.evaluate("el => el.scrollWidth <= el.clientWidth + 1")
+            # Of the queue no heading is broken in two.
+            heads = replay.words.locator(".hw-queue th")
+            lines = "all => all.map((th) => { const text = document.createRange();"
+            lines += " text.selectNodeContents(th); return text.getClientRects().length; })"
+            assert heads.evaluate_all(lines) == [1] * heads.count()
     replay.press("To the final graph")
     replay.words.get_by_text("Checked").or_(replay.words.get_by_text("different")).first.wait_for()
     replay.settle()

@@ -25,11 +25,13 @@ from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
 from hlo_widgets.widgets.decisions.counts import headline, log_notes, summary_of
 from hlo_widgets.widgets.decisions.filter import DecisionFilter, filter_of
 from hlo_widgets.widgets.decisions.missing import NO_RECORD
+from hlo_widgets.widgets.decisions.part import DecisionsPart
 from hlo_widgets.widgets.decisions.pass_list import describe_passes, final_names
 from hlo_widgets.widgets.decisions.table import MOST_RECORDS, decision_frame
 from hlo_widgets.widgets.decisions.verdicts import short_places
 from hlo_widgets.widgets.details.why_words import describe_decisions
 from hlo_widgets.widgets.picture.verdict_picture import verdicts_of
+from hlo_widgets.widgets.shown import Shown
 from tests.analysis.dumps import decisions_of, dump_folder, module_of
 from tests.graph.modules import chain
 
@@ -37,8 +39,25 @@ NAMES = ("mlp.v6e", "mlp.h100", "row_softmax.v6e", "attention.v6e", "train_step.
 
 
 @pytest.fixture
-def mlp():
-    return hw.explore(module_of("mlp.h100"), decisions=decisions_of("mlp.h100"))
+def explore():
+    """Show a program, or a kept one by its name with its records; all are closed at the end."""
+    shown = []
+
+    def explore(program, **arguments):
+        if isinstance(program, str) and program in NAMES:
+            arguments = {"decisions": decisions_of(program)} | arguments
+            program = module_of(program)
+        shown.append(hw.explore(program, **arguments))
+        return shown[-1]
+
+    yield explore
+    for explorer in shown:
+        explorer.close()
+
+
+@pytest.fixture
+def mlp(explore):
+    return explore("mlp.h100")
 
 
 @pytest.fixture
@@ -88,8 +107,8 @@ def test_the_mode_says_on_each_arrow_what_is_on_record(mlp):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_arrow_says_what_its_explanation_says(name):
-    explorer = hw.explore(module_of(name), decisions=decisions_of(name))
+def test_an_arrow_says_what_its_explanation_says(explore, name):
+    explorer = explore(name)
     decide(explorer)
     arrows = [a for a in explorer._picture.widget.picture["arrows"] if "verdict" in a]
     assert arrows
@@ -132,8 +151,8 @@ def test_why_not_fused_by_name_shows_what_it_returns(mlp, sent):
         mlp.why_not_fused("loop_multiply_fusion", "nothing")
 
 
-def test_what_lies_in_a_fusion_is_answered_by_its_kernel():
-    explorer = hw.explore(hw.captures.load("row_softmax", "v6e"), expanded=["fusion.1"])
+def test_what_lies_in_a_fusion_is_answered_by_its_kernel(explore):
+    explorer = explore(hw.captures.load("row_softmax", "v6e"), expanded=["fusion.1"])
     inner = next(box["id"] for box in explorer._picture.widget.picture["boxes"] if "/" in box["id"])
     explorer._picture.widget.asked = [inner, "copy-done"]
     why = explorer._details.widget.detail["why"]
@@ -182,8 +201,8 @@ def test_a_record_tells_what_the_op_was_in_it():
     assert roles == {("takes in", "a"), ("into", "c"), ("beside", "d"), ("of it alone", "")}
 
 
-def test_without_a_record_the_graph_speaks_and_it_is_said():
-    explorer = hw.explore(hw.captures.load("row_softmax", "v6e"))
+def test_without_a_record_the_graph_speaks_and_it_is_said(explore):
+    explorer = explore(hw.captures.load("row_softmax", "v6e"))
     decide(explorer)
     assert explorer._picture.widget.picture["note"] == NO_RECORD
     explorer._picture.widget.asked = ["x.1", "fusion.1"]
@@ -194,11 +213,11 @@ def test_without_a_record_the_graph_speaks_and_it_is_said():
     assert part(explorer, "Passes").widget.note == NO_RECORD
 
 
-def test_a_dump_can_be_given_as_a_path(tmp_path):
-    explorer = hw.explore(module_of("mlp.v6e"), decisions=dump_folder("mlp.v6e"))
+def test_a_dump_can_be_given_as_a_path(explore, tmp_path):
+    explorer = explore(module_of("mlp.v6e"), decisions=dump_folder("mlp.v6e"))
     assert len(explorer._shown.decisions) == len(decisions_of("mlp.v6e"))
     with pytest.raises(DecisionFileError):
-        hw.explore(module_of("mlp.v6e"), decisions=tmp_path)
+        explore(module_of("mlp.v6e"), decisions=tmp_path)
 
 
 def test_counts_by_reason_stand_at_the_top():
@@ -252,9 +271,9 @@ ENTRY %main (p: f32[4]) -> (f32[4], f32[4]) {
 """
 
 
-def test_a_filter_takes_the_lines_of_siblings_away():
+def test_a_filter_takes_the_lines_of_siblings_away(explore):
     log = DecisionLog((refusal("a", "b", "User is connected", siblings=True),))
-    explorer = hw.explore(SIBLINGS, decisions=log)
+    explorer = explore(SIBLINGS, decisions=log)
     decide(explorer)
     assert told(explorer) == [("a", "b")]
     arrows = len(explorer._picture.widget.picture["arrows"])
@@ -322,8 +341,8 @@ def test_a_row_leads_to_the_two_ops_or_the_one_or_says_that_there_is_none(mlp, s
     assert messages[-1]["type"] == "problem"
 
 
-def test_records_about_plumbing_lead_to_the_arrow_that_hides_it():
-    explorer = hw.explore(module_of("mlp.v6e"), decisions=decisions_of("mlp.v6e"))
+def test_records_about_plumbing_lead_to_the_arrow_that_hides_it(explore):
+    explorer = explore("mlp.v6e")
     decide(explorer)
     decision = next(
         d
@@ -349,7 +368,7 @@ def test_of_words_in_one_place_the_first_are_drawn():
     assert drawn[2]["kind"] == "blocked"
 
 
-def test_words_never_lie_on_one_another_in_a_view_of_the_most_nodes():
+def test_words_never_lie_on_one_another_in_a_view_of_the_most_nodes(explore):
     count = DEFAULT_NODE_LIMIT - 20
     lines = ["HloModule big", "", "ENTRY %main (p: f32[4]) -> f32[4] {"]
     lines += ["  %op.0 = f32[4] parameter(0)"]
@@ -362,7 +381,7 @@ def test_words_never_lie_on_one_another_in_a_view_of_the_most_nodes():
         for number, pair in enumerate(pairs, 1)
         for a in pair
     )
-    explorer = hw.explore("\n".join([*lines, "}", ""]), decisions=DecisionLog(tuple(records)))
+    explorer = explore("\n".join([*lines, "}", ""]), decisions=DecisionLog(tuple(records)))
     decide(explorer)
     verdicts = [a["verdict"] for a in explorer._picture.widget.picture["arrows"] if "verdict" in a]
     areas = [
@@ -375,12 +394,12 @@ def test_words_never_lie_on_one_another_in_a_view_of_the_most_nodes():
         assert apart, (one, other)
 
 
-def test_a_large_log_is_bounded_and_says_so():
+def test_a_large_log_is_bounded_and_says_so(explore):
     pairs = [(f"op.{n}", f"op.{n + 1}") for n in range(8)]
     records = tuple(
         refusal(*pairs[n % 8], f"reason {n % 300}", step=n) for n in range(MOST_RECORDS + 500)
     )
-    explorer = hw.explore(chain(10), decisions=DecisionLog(records))
+    explorer = explore(chain(10), decisions=DecisionLog(records))
     decisions = part(explorer, "Decisions")
     assert len(decisions._rows) == MOST_RECORDS
     assert "the table holds the first 2,000" in decisions.bar.told
@@ -429,10 +448,10 @@ def test_a_name_that_leads_nowhere_has_no_final_op():
     assert len(numbers) == len(log.passes)
 
 
-def test_hostile_words_arrive_as_text():
+def test_hostile_words_arrive_as_text(explore):
     bad = "<script>\u202e\ud800 'x' </text>" + "y" * 9_000
     log = DecisionLog((refusal("op.1", "op.2", bad, source=bad, pass_name=bad),), notes=(bad,))
-    explorer = hw.explore(chain(3), decisions=log)
+    explorer = explore(chain(3), decisions=log)
     decide(explorer)
     part(explorer, "Decisions")
     explorer._picture.widget.asked = ["op.1", "op.2"]
@@ -456,14 +475,31 @@ def test_another_result_closes_what_was_open(mlp):
     assert part(mlp, "Decisions").bar.chosen == {}
 
 
-def test_the_button_of_a_reason_filters_by_it_whatever_characters_it_has():
+def test_the_button_of_a_reason_filters_by_it_whatever_characters_it_has(explore):
     reasons = ["bad \x1b thing", "bad \\x1b thing", "\u202eturned", "plain"]
-    log = DecisionLog(
-        tuple(refusal("op.1", "op.2", reason, step=n) for n, reason in enumerate(reasons))
-    )
-    explorer = hw.explore(chain(3), decisions=log)
+    records = (refusal("op.1", "op.2", reason, step=n) for n, reason in enumerate(reasons))
+    log = DecisionLog(tuple(records))
+    explorer = explore(chain(3), decisions=log)
     decisions = part(explorer, "Decisions")
     for place, reason in enumerate(reasons):
         decisions.bar.chosen = {"reason": place}
         assert [row.reason for row in decisions._rows] == [reason]
         assert decisions.bar.told == "1 of 4 records"
+
+
+def test_a_record_that_cannot_be_gone_to_leaves_the_list_as_it_works():
+    filters = []
+
+    def fail(decision):
+        raise HloLookupError("op", decision.producer)
+
+    list_of = DecisionsPart(fail, filters.append)
+    list_of.show(Shown.of_module(module_of("mlp.h100"), decisions=decisions_of("mlp.h100")))
+    assert filters == []  # what it chooses itself is nobody's choice
+    with pytest.raises(HloLookupError):
+        list_of.table.selected_rows = [3]
+    list_of.select(module_of("mlp.h100").entry_computation.root_instruction)
+    assert list_of.table.selected_rows == []
+    list_of.bar.chosen = {"price": "slower"}
+    assert filters == [DecisionFilter(price="slower")]
+    list_of.close()
