@@ -217,3 +217,12 @@ def test_wire_fields_of_every_type():
 def test_a_log_that_swells_is_cut(tmp_path, monkeypatch):
     monkeypatch.setattr("hlo_widgets.analysis.decisions.reader._MOST_BYTES", 1000)
     refused(tmp_path, gzip.compress(b"a" * 100_000), "more than 1000 bytes", "x.log.gz")
+
+
+def test_a_line_that_never_ends_a_pair_is_read_in_one_sweep(tmp_path):
+    # With a search that tries every pair of places this would take hours.
+    place = "I0604 10:00:00.000000   1 tpu_instruction_fusion.cc:100] "
+    (tmp_path / "a.log").write_text(place + "Not fusing p = " + "| into |c = " * 200_000)
+    log = read_decisions(tmp_path / "a.log")
+    assert len(log) == 0
+    assert sum(log.unread.values()) == 1

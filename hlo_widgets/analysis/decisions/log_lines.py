@@ -36,8 +36,9 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     ),
     "Fusing": re.compile(rf"Fusing {_P} = .*? into {_C} = ", re.DOTALL),
     "created new fusion": re.compile(r"\s*created new fusion: %?(?P<f>[^\s=]+)"),
+    # Each `(?>...)` ends at the first of its words: two lazy dots try every pair of places.
     "Not fusing": re.compile(
-        rf"Not fusing {_P} = .*?\| into \|{_C} = .*?\| as (?P<why>.*)", re.DOTALL
+        rf"Not fusing {_P} = (?>.*?\| into \|){_C} = (?>.*?\| as )(?P<why>.*)", re.DOTALL
     ),
     "not fusing operand": re.compile(r"not fusing operand "),
     "Operand is not fusible": re.compile(
