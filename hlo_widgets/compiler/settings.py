@@ -31,7 +31,8 @@ class CompilerSettings:
         overtake_seconds: How long a compile may go on after a newer one under the same key has
             been asked for. Ending it costs the start of another worker, which most compiles are
             quicker than.
-        cache_bytes: Largest size of the cache of compiled texts on disk; 0 turns it off.
+        cache_bytes: Largest size of the cache of compiled texts, and of the records of explained
+            compiles, on disk; 0 turns it off. What takes more than half of it is not kept.
         cache_folder: Where that cache is; `None` means the folder that the system has for caches,
             or the one that the environment variable `HLO_WIDGETS_CACHE` names ("off" for none).
     """

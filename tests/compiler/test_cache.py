@@ -121,6 +121,28 @@ def test_the_least_recently_used_goes_first(tmp_path):
     assert cache.size_bytes() <= cache.limit_bytes
 
 
+def test_explained_results_keep_to_the_limit_as_well(folder, monkeypatch):
+    result = compile_cpu(add_one, SPEC, explain=True)
+    (entry,) = entries(folder)
+    assert len(result.records) > 0
+    size = entry.stat().st_size
+    assert len(result.records) < size < len(result.records) + len(result.hlo_text) + 4096
+    monkeypatch.setattr(settings, "cache_bytes", 3 * size)
+    for number in range(2, 6):
+        compile_cpu(functools.partial(jnp.add, float(number)), SPEC, explain=True)
+        assert Cache(folder, 0).size_bytes() <= 3 * size
+    assert len(entries(folder)) in {2, 3}
+    assert not compile_cpu(add_one, SPEC, explain=True).is_cached  # the oldest had to go
+
+
+def test_a_large_entry_does_not_push_out_the_others(tmp_path):
+    cache = Cache(tmp_path, limit_bytes=10_000)
+    cache.store("small", Reply({}, b"x"))
+    cache.store("large", Reply({}, os.urandom(9_990)))
+    assert cache.load("small") is not None
+    assert cache.load("large") is None
+
+
 def test_what_is_larger_than_the_cache_is_not_kept(tmp_path):
     cache = Cache(tmp_path, limit_bytes=10)
     cache.store("a", Reply({}, b"0123456789" * 100))
