@@ -226,3 +226,20 @@ def test_the_queue_tells_who_rose_who_fell_and_who_is_new():
     # The one that is taken is listed although it is not among the first.
     taken = [row for row in describe_moment(replay, 8, log)["queue"] if row["taken"]]
     assert [(row["producer"], row["rank"]) for row in taken] == [("mul.16.0", 21)]
+
+
+def test_the_text_of_a_long_op_says_on_hover_that_it_is_cut(monkeypatch):
+    name = "x" * 900
+    text = SMALL.replace("exponential(p)", f'exponential(p), metadata={{op_name="{name}"}}')
+    fused = FusionDecision("a", "r", Verdict.FUSED, consumers=("r",), fusion_name="fusion")
+    source = DecisionSource("d", "GPU priority fusion dump", (fused,), module_text=text)
+    part = ReplayPart(lambda _: None)
+    log = DecisionLog((fused,), (source,))
+    part.show(Shown.of_module(hw.parse_hlo_module(text), decisions=log))
+    sent = []
+    monkeypatch.setattr(part.player.graph, "send", sent.append)
+    part.player._on_graph({"type": "hover", "id": "a"})
+    (message,) = sent
+    assert message["text"].startswith("a = f32[8] exponential(p)")
+    assert message["text"].endswith("x \u2026 (948 characters)")
+    part.close()
