@@ -138,10 +138,12 @@ class ArgumentsPanel {
       this.list.style.setProperty("--hw-label-width", `${Math.min(longest + 1, WIDEST_LABEL)}ch`);
       this.#filter();
     }
-    // One width for all fields, so that the sliders beside them stand below each other.
+    // One width for all fields and for all sizes, so that the sliders stand below each other.
     const [least, most] = FIELD;
     const width = Math.min(Math.max(longestOf(found.map(([, , text]) => text)) + 1, least), most);
     this.list.style.setProperty("--hw-field-width", `${width}ch`);
+    const sizes = found.flatMap(([, , , dimensions]) => dimensions.map(String));
+    this.list.style.setProperty("--hw-size-width", `${longestOf(sizes) + 1}ch`);
     found.forEach(([, , text, dimensions], n) => this.rows[n].show(text, dimensions, problems[`argument ${n}`]));
     if (!found.length) this.list.textContent = "The function has no arguments.";
   }
