@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -241,6 +242,12 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self._tabs.close()
         close_inside(self)
         super().close()
+
+    def __del__(self) -> None:
+        # Every widget is closed when it is collected. One that was refused before it was made has
+        # nothing to close, and at the end of Python nothing is left to close it with.
+        if "_controls" in vars(self) and not sys.is_finalizing():
+            super().__del__()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)

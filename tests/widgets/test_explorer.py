@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import ipywidgets
 import jax.numpy as jnp
@@ -521,3 +523,20 @@ def test_of_several_collectives_in_one_fusion_those_that_are_known_count():
 
 def summary(text):
     return hw.explore(text)._details.widget.detail["summary"]
+
+
+@pytest.mark.parametrize("refused", ["expanded=['nope']", "color_by='nope'", "node_limit=-5"])
+def test_what_is_refused_and_the_end_of_python_say_nothing_more(refused):
+    script = f"""
+import gc, hlo_widgets as hw
+capture = hw.captures.load("row_softmax", "v6e")
+kept = hw.explore(capture)
+try:
+    hw.explore(capture, {refused})
+except (hw.HloWidgetsError, ValueError):
+    gc.collect()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert "Exception ignored" not in done.stderr
