@@ -138,7 +138,7 @@ def test_explained_results_keep_to_the_limit_as_well(folder, monkeypatch):
 def test_a_large_entry_does_not_push_out_the_others(tmp_path):
     cache = Cache(tmp_path, limit_bytes=10_000)
     cache.store("small", Reply({}, b"x"))
-    cache.store("large", Reply({}, os.urandom(9_990)))
+    cache.store("large", Reply({}, os.urandom(9_900)))
     assert cache.load("small") is not None
     assert cache.load("large") is None
 
