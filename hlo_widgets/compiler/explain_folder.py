@@ -14,12 +14,14 @@ from pathlib import Path
 
 from hlo_widgets.compiler import explain_keeper
 
-__all__ = ["PREFIX", "ExplainFolder", "sweep"]
+__all__ = ["PREFIX", "ExplainFolder", "has_room", "sweep"]
 
 PREFIX = "hlo_widgets_explain_"
 _LOCK = "lock"
 # A folder is locked right after it is made; a younger one may be about to be. Arbitrary.
 _YOUNG_SECONDS = 60.0
+# More than what is left beside a file that was cut. Arbitrary.
+_PROBE_BYTES = 2**18
 
 
 class ExplainFolder:
@@ -56,6 +58,21 @@ class ExplainFolder:
                 yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def has_room(folder: Path) -> bool:
+    """Return whether more could be written to a folder.
+
+    A compiler does not say that a dump was cut. Where one was, it took all the room that there was.
+    """
+    probe = folder / "probe"
+    try:
+        probe.write_bytes(b"\xff" * _PROBE_BYTES)
+    except OSError:
+        return False
+    finally:
+        probe.unlink(missing_ok=True)
+    return True
 
 
 @contextlib.contextmanager

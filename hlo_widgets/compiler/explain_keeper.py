@@ -8,6 +8,7 @@ worker crashed.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -20,12 +21,15 @@ _LOG_BYTES = 65536
 def main(folder: str) -> None:
     """Wait for the end of standard input, then hand on the log's end and remove the folder."""
     sys.stdin.buffer.read()
-    for log in sorted(Path(folder).glob(f"*/{LOG}")):
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - _LOG_BYTES))
-            sys.stderr.buffer.write(file.read())
-            sys.stderr.flush()
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        for log in sorted(Path(folder).glob(f"*/{LOG}")):
+            with log.open("rb") as file:
+                file.seek(max(0, log.stat().st_size - _LOG_BYTES))
+                os.write(2, file.read())
+    except OSError:
+        pass  # nobody is left to read it
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hlo_widgets.compiler.explain_folder import ExplainFolder
+from hlo_widgets.compiler.explain_folder import ExplainFolder, has_room
 from hlo_widgets.compiler.explain_records import collect_records, pack_records
 from hlo_widgets.compiler.lowered import Made
 from hlo_widgets.compiler.toolchains import Request, Toolchain
@@ -26,6 +26,10 @@ _PICTURES = {"xla_dump_fusion_visualization": True, "xla_dump_hlo_as_text": True
 # seconds.
 _MOST_DRAWN = 512 * 1024
 _NOT_DRAWN = "the program is large: its fusion visualisation was not asked for"
+_NO_ROOM = (
+    "the folder for temporary files is full: the compiler's records may be cut, and what they do"
+    " not tell is not known; make room, or name another folder in TMPDIR, and compile again"
+)
 _MODULE = re.compile(r"\s*HloModule ([^\s,]+)")
 
 
@@ -60,5 +64,10 @@ def _with_records(made: Made, folder: Path, module_name: str | None) -> Made:
     try:
         records, left_out = collect_records(folder, module_name)
     except OSError as error:
-        return replace(made, notes=(f"the compiler's records could not be read: {error}",))
-    return replace(made, records=pack_records(records), records_left_out=left_out)
+        return replace(
+            made, notes=(f"the compiler's records could not be read: {error}",), is_whole=False
+        )
+    made = replace(made, records=pack_records(records), records_left_out=left_out)
+    if has_room(folder):
+        return made
+    return replace(made, notes=(*made.notes, _NO_ROOM), is_whole=False)

@@ -22,7 +22,7 @@ __all__ = [
     "worker_hello",
 ]
 
-PROTOCOL = 5
+PROTOCOL = 6
 """Number of the message format; both sides must have the same."""
 
 # What this side reads of a worker's messages, by their kind.
@@ -39,8 +39,9 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {
         "records_left_out": int,
         "notes": list,
         "can_draw": bool,
+        "is_whole": bool,
     },
-    "drawn": {"records_left_out": int, "notes": list},
+    "drawn": {"records_left_out": int, "notes": list, "is_whole": bool},
     "flags": {},
     "moved": {"reason": str},
     "refused": {"reason": str},

@@ -44,6 +44,7 @@ class Made:
         records_left_out: How many files of them were too much.
         notes: What else the user should know about these.
         can_draw: Whether a request that draws brings more of them.
+        is_whole: Whether the compiler had room to write all of them down.
     """
 
     hlo_text: str
@@ -54,6 +55,7 @@ class Made:
     records_left_out: int = 0
     notes: tuple[str, ...] = ()
     can_draw: bool = False
+    is_whole: bool = True
 
 
 class MovedInternalsError(Exception):

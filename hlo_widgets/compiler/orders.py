@@ -108,9 +108,11 @@ def _ask(order: Order, header: Mapping[str, Any], content: bytes) -> tuple[Reply
     reply = ask()
     if reply.header["kind"] != "compiled":
         return reply, False
+    is_whole = reply.header["is_whole"]
     if not reply.header["can_draw"]:
-        return reply, True
-    return with_pictures(reply, lambda: ask(draws=True))
+        return reply, is_whole
+    reply, is_lasting = with_pictures(reply, lambda: ask(draws=True))
+    return reply, is_whole and is_lasting
 
 
 def _refusal(target: Target, reason: str) -> CompileError:

@@ -39,7 +39,8 @@ def with_pictures(reply: Reply, ask: Callable[[], Reply]) -> tuple[Reply, bool]:
         "records_left_out": reply.header["records_left_out"] + drawn.header["records_left_out"],
         "notes": [*reply.header["notes"], *drawn.header["notes"]],
     }
-    return Reply({**reply.header, **sums}, reply.body + drawn.body), True
+    whole = Reply({**reply.header, **sums}, reply.body + drawn.body)
+    return whole, drawn.header["is_whole"]
 
 
 def _without(reply: Reply, reason: str) -> Reply:

@@ -126,7 +126,8 @@ class WorkerProcess:
         """
         self._log.clear()
         with self._time_limit(time_limit_seconds) as request_id:
-            with contextlib.suppress(OSError):  # it is gone, and the end of its replies says so
+            # It is gone, or was just closed; the end of its replies says so.
+            with contextlib.suppress(OSError, ValueError):
                 write_frame(_pipe(self._process.stdin), {**header, "id": request_id}, body)
             return self._await(lambda reply: reply.header.get("id") == request_id)
 

@@ -158,7 +158,7 @@ def _answer(toolchain: Toolchain, wanted: Request, content: bytes) -> tuple[dict
     made = compiled.made
     if wanted.draws:
         header = {"records_left_out": made.records_left_out, "notes": made.notes}
-        return {"kind": "drawn", **header}, made.records
+        return {"kind": "drawn", **header, "is_whole": made.is_whole}, made.records
     header = {
         "kind": "compiled",
         "compile_seconds": made.compile_seconds,
@@ -171,6 +171,7 @@ def _answer(toolchain: Toolchain, wanted: Request, content: bytes) -> tuple[dict
         "records_left_out": made.records_left_out,
         "notes": made.notes,
         "can_draw": made.can_draw,
+        "is_whole": made.is_whole,
     }
     return header, made.hlo_text.encode() + made.records
 

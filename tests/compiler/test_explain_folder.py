@@ -13,7 +13,13 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from hlo_widgets.compiler import call_off, compile_for, compile_newest, shut_down
+from hlo_widgets.compiler import (
+    call_off,
+    compile_for,
+    compile_newest,
+    explain_keeper,
+    shut_down,
+)
 from hlo_widgets.compiler.explain_folder import PREFIX, _standard_error_to
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.errors import CompileCancelledError, CompileError, CompileTimeoutError
@@ -183,3 +189,31 @@ def children_named(word, parent):
         if word in command and int(status[1]) == parent:
             found.append(int(process.name))
     return found
+
+
+def test_a_dump_that_had_no_room_is_told_and_not_kept(dumps, changed_settings, tmp_path):
+    # A limit of a file's size cuts dumps as a full disk does.
+    changed_settings.cache_folder = str(tmp_path / "cache")
+    changed_settings.command = worker_that(
+        "import resource", "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))"
+    )
+    results = [compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True) for _ in range(2)]
+    for result in results:
+        assert any("is full: the compiler's records may be cut" in note for note in result.notes)
+        assert not result.is_cached
+    changed_settings.command = None
+    whole = compile_for(row_softmax, SOFTMAX_SPEC, target="cpu", explain=True)
+    assert not any("is full" in note for note in whole.notes)
+
+
+def test_the_keeper_removes_the_dumps_where_nobody_reads_the_log_any_more(tmp_path):
+    request = tmp_path / "dumps" / "request"
+    request.mkdir(parents=True)
+    (request / explain_keeper.LOG).write_bytes(b"last words" * 100_000)
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-I", "-S", explain_keeper.__file__, str(tmp_path / "dumps")]
+    keeper = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=write, check=False)
+    os.close(write)
+    assert not (tmp_path / "dumps").exists()
+    assert keeper.returncode == 0
