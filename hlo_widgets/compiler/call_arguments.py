@@ -113,9 +113,12 @@ class CallArguments:
         arguments[index] = _argument(argument.label, value)
         return replace(self, arguments=tuple(arguments), _values=tuple(values))
 
-    def is_written_like(self, other: CallArguments) -> bool:
-        """Whether another list reads the same."""
-        return self.arguments == other.arguments
+    def is_like(self, other: CallArguments) -> bool:
+        """Whether another list reads the same; what has no text of its own has to be the same."""
+        if self.arguments != other.arguments:
+            return False
+        pairs = zip(self.arguments, self._values, other._values, strict=True)
+        return all(a is b for argument, a, b in pairs if argument.kind is ArgumentKind.FIXED)
 
 
 def _built(trees: Sequence[tuple[Any, int]], leaves: Sequence[Any]) -> Iterator[Any]:
@@ -143,7 +146,9 @@ def _positional_names(fun: Callable[..., Any], count: int) -> list[str]:
 
 
 def _is_array(leaf: Any) -> bool:
-    return hasattr(leaf, "shape") and hasattr(leaf, "dtype")
+    # Somebody's own object may have attributes of these names.
+    shape = getattr(leaf, "shape", None)
+    return isinstance(shape, tuple) and getattr(leaf, "dtype", None) is not None
 
 
 def _argument(label: str, value: Any) -> Argument:

@@ -152,7 +152,7 @@ def test_fifty_quick_changes_leave_one_compile_and_the_picture_of_the_last(total
     total.python(LET_GO)
     total.wait_box(last)
     total.wait_state("ready")
-    assert [row[2] for row in total.history()] == [f"x = {last}, power = 4", ""]
+    assert [row[2] for row in total.history()] == [f"x = {last}, power = 4", "as it started"]
     names = "[t.name for t in threading.enumerate() if t.name == 'hlo_widgets compile']"
     assert total.python(names) == "[]"
 
@@ -291,7 +291,7 @@ def test_another_target_is_compiled_and_an_earlier_one_is_shown_again_without_a_
     selected = softmax.graph.locator(".hw-frame.hw-selected")
     assert selected.get_attribute("data-name") == "fusion.1"
     assert softmax.python("explorer.target") == "'v5e'"
-    assert softmax.history() == [["2", "v5e", ""], ["1", "v6e", ""]]
+    assert softmax.history() == [["2", "v5e", ""], ["1", "v6e", "as it started"]]
     softmax.python("hw.compiler.shut_down()")
     softmax.button("Show number 1").click()
     softmax.controls.locator(".hw-phase", has_text="20,556 cycles").wait_for()

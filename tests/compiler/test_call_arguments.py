@@ -56,8 +56,8 @@ def test_a_change_makes_other_arguments_and_leaves_these(call):
     assert texts(other)["params['w1']"] == "f32[8,16]"
     assert other.call[0][1]["w1"] == spec((8, 16), jnp.float32)
     assert texts(call)["params['w1']"] == "bf16[8,4]"
-    assert not other.is_written_like(call)
-    assert other.changed(3, "bf16[8,4]").is_written_like(call)
+    assert not other.is_like(call)
+    assert other.changed(3, "bf16[8,4]").is_like(call)
 
 
 def test_a_plain_value_is_edited_as_a_whole():
@@ -133,3 +133,12 @@ def test_a_value_without_words_is_called_by_its_type():
     call = CallArguments.of_call(f, (Mute(), 10**5_000, 2), {})
     assert [argument.kind for argument in call.arguments] == ["fixed", "fixed", "literal"]
     assert [argument.text for argument in call.arguments] == ["Mute", "int", "2"]
+
+
+def test_an_object_with_a_shape_of_its_own_is_no_array():
+    class Layer:
+        shape = None
+        dtype = None
+
+    (argument,) = CallArguments.of_call(lambda layer: layer, (Layer(),), {}).arguments
+    assert argument.kind is ArgumentKind.FIXED

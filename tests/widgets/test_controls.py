@@ -6,6 +6,7 @@ import gc
 import threading
 import weakref
 
+import jax
 import jax.numpy as jnp
 import pytest
 
@@ -60,7 +61,7 @@ def test_a_change_compiles_in_a_thread_and_is_shown(explorer):
     assert state(explorer) == "working"
     settle(explorer)
     assert "f32[16,4]" in explorer.module.text
-    assert rows(explorer) == [("cpu", ["x = f32[16,4]"]), ("cpu", [])]
+    assert rows(explorer) == [("cpu", ["x = f32[16,4]"]), ("cpu", ["as it started"])]
     wait_until(lambda: not threads())
 
 
@@ -69,7 +70,7 @@ def test_of_many_changes_the_last_one_is_shown_and_few_are_compiled(explorer):
         tell(explorer, type="argument", index=0, text=f"f32[{size},4]")
     settle(explorer)
     assert "f32[58,4]" in explorer.module.text
-    assert rows(explorer) == [("cpu", ["x = f32[58,4]"]), ("cpu", [])]
+    assert rows(explorer) == [("cpu", ["x = f32[58,4]"]), ("cpu", ["as it started"])]
 
 
 def test_a_change_back_to_what_is_shown_needs_no_compile(explorer):
@@ -183,7 +184,30 @@ def test_an_earlier_variant_is_shown_again_without_a_compile(explorer):
     assert not workers._slot("cpu").process.is_running
 
 
-def test_the_history_forgets_the_oldest_and_has_each_variant_once(explorer, monkeypatch):
+def test_the_history_keeps_each_run_with_what_it_changed(explorer):
+    for size in (9, 10, 9):
+        explorer.recompile(hw.spec(f"f32[{size},4]"))
+    explorer.recompile()  # the same again, which is no other run
+    sizes = [changes for _, changes in rows(explorer)]
+    assert sizes == [[f"x = f32[{n},4]"] for n in (9, 10, 9)] + [["as it started"]]
+    assert [row["number"] for row in explorer._controls.view.history["rows"]] == [5, 3, 2, 1]
+
+
+def test_flags_that_differ_in_case_and_functions_of_one_name_are_others(explorer):
+    def scaled(x, fun):
+        return fun(x)
+
+    jitted = jax.jit(scaled, static_argnames="fun")
+    other = hw.explore(jitted, hw.spec("f32[8]"), fun=lambda x: x + 1, target="cpu")
+    other.recompile(fun=lambda x: x + 2)
+    assert len(other._controls.history) == 2
+    variant = other._controls.history.entry(1).variant
+    named = [variant.with_flag("xla_dump_hlo_module_re", name) for name in ("Aa", "aA")]
+    assert not named[0].is_same(named[1])
+    other.close()
+
+
+def test_the_history_forgets_the_oldest(explorer, monkeypatch):
     monkeypatch.setattr(history_module, "MOST_ENTRIES", 3)
     for size in (9, 10, 9, 11):
         explorer.recompile(hw.spec(f"f32[{size},4]"))
@@ -284,7 +308,7 @@ def test_a_change_that_comes_after_the_compile_overtakes_it_and_that_is_raised(
         explorer.recompile(hw.spec("f32[40,4]"))
     settle(explorer)
     assert "f32[48,4]" in explorer.module.text
-    assert rows(explorer) == [("cpu", ["x = f32[48,4]"]), ("cpu", [])]
+    assert rows(explorer) == [("cpu", ["x = f32[48,4]"]), ("cpu", ["as it started"])]
 
 
 def test_what_cannot_be_drawn_is_raised_and_kept_in_the_history(explorer, monkeypatch):
@@ -298,7 +322,7 @@ def test_what_cannot_be_drawn_is_raised_and_kept_in_the_history(explorer, monkey
     assert "/nowhere/dot" in status["text"]
     assert "hw-stale" in explorer._dom_classes
     assert explorer.module is before
-    assert rows(explorer) == [("cpu", ["x = f32[16,4]"]), ("cpu", [])]
+    assert rows(explorer) == [("cpu", ["x = f32[16,4]"]), ("cpu", ["as it started"])]
     assert explorer._controls.view.history["shown"] == 1
     tell(explorer, type="argument", index=0, text="f32[17,4]")
     settle(explorer)

@@ -8,7 +8,7 @@ from typing import Any
 from hlo_widgets.compiler import list_targets
 from hlo_widgets.graph.words import bytes_in_words, counted
 from hlo_widgets.widgets.controls.history import Entry, History
-from hlo_widgets.widgets.controls.variant import Variant
+from hlo_widgets.widgets.controls.variant import Variant, flag_texts
 
 __all__ = ["history_facts", "target_facts", "variant_facts"]
 
@@ -27,7 +27,7 @@ def variant_facts(variant: Variant, problems: Mapping[str, str], seen: str) -> d
             for argument in variant.arguments.arguments
         ],
         "target": variant.target,
-        "flags": {name: str(value).lower() for name, value in variant.flags.items()},
+        "flags": flag_texts(variant.flags),
         "problems": dict(problems),
         "seen": seen,
     }
@@ -55,12 +55,19 @@ def history_facts(history: History, shown: Entry | None) -> dict[str, Any]:
     return {"rows": rows, "shown": None if shown is None else shown.number}
 
 
+def _changes(entry: Entry, before: Entry | None) -> list[str]:
+    if before is not None:
+        return entry.variant.changes_from(before.variant)
+    # What was before a later one has been dropped.
+    return ["as it started"] if entry.number == 1 else []
+
+
 def _row(entry: Entry, before: Entry | None) -> dict[str, Any]:
     """Return an entry in words; `..._title` is what a cell says when it is pointed at."""
     row = {
         "number": entry.number,
         "target": entry.variant.target,
-        "changes": [] if before is None else entry.variant.changes_from(before.variant),
+        "changes": _changes(entry, before),
         "cycles": "",
         "cycles_title": "The compiler gives no figures.",
         "change": "",

@@ -88,7 +88,7 @@ class History:
         return len(self._entries)
 
     def add(self, compiled: Compiled, *, was_timed: bool = True) -> Entry:
-        """Add a compile; an earlier one of the same variant goes."""
+        """Add a compile; it takes the place of the newest one where that is the same variant."""
         self._count += 1
         attrs = compiled.shown.table.attrs
         entry = Entry(
@@ -103,7 +103,8 @@ class History:
             attrs["rows"],
             _most_vmem(compiled.shown),
         )
-        kept = [one for one in self._entries if not one.variant.is_same(compiled.variant)]
+        is_again = self._entries and self._entries[-1].variant.is_same(compiled.variant)
+        kept = self._entries[:-1] if is_again else self._entries
         self._entries = [*kept, entry][-MOST_ENTRIES:]
         while len(self._entries) > 1 and self._size() > MOST_CHARACTERS:
             del self._entries[0]

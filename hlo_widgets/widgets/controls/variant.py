@@ -15,7 +15,7 @@ from hlo_widgets.compiler import (
     plain_flags,
 )
 
-__all__ = ["Source", "Variant"]
+__all__ = ["Source", "Variant", "flag_texts"]
 
 
 @dataclass(frozen=True)
@@ -111,11 +111,11 @@ class Variant:
         return replace(self, flags=flags if value is None else {**flags, name: value})
 
     def is_same(self, other: Variant) -> bool:
-        """Whether both read the same."""
+        """Whether both read the same, and hold the same where words do not tell."""
         return (
             self.target == other.target
-            and _texts(self.flags) == _texts(other.flags)
-            and self.arguments.is_written_like(other.arguments)
+            and flag_texts(self.flags) == flag_texts(other.flags)
+            and self.arguments.is_like(other.arguments)
         )
 
     def changes_from(self, other: Variant) -> list[str]:
@@ -126,10 +126,14 @@ class Variant:
             for argument in self.arguments.arguments
             if before.get(argument.label) != argument.text
         ]
-        mine, theirs = _texts(self.flags), _texts(other.flags)
+        mine, theirs = flag_texts(self.flags), flag_texts(other.flags)
         changed += [f"{name}={value}" for name, value in mine.items() if theirs.get(name) != value]
         return changed + [f"{name} unset" for name in theirs if name not in mine]
 
 
-def _texts(flags: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(value).lower() for name, value in flags.items()}
+def flag_texts(flags: Mapping[str, Any]) -> dict[str, str]:
+    """Return the values of flags as XLA writes them: `true` for a truth, all else as it is."""
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in flags.items()
+    }
