@@ -177,6 +177,23 @@ def test_a_large_graph_starts_readable_with_a_map_and_says_what_it_left_out(larg
     assert pane["y"] <= box["y"] <= pane["y"] + pane["height"]
 
 
+@pytest.mark.parametrize("capture", [("mlp", "v6e"), ("mlp", "h100"), ("attention", "v6e")])
+def test_the_map_does_not_cover_what_a_picture_starts_on(open_notebook, page, capture):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    code = "import hlo_widgets as hw\nhw.explore(hw.captures.load({!r}, {!r}))".format(*capture)
+    notebook = open_notebook([code])
+    notebook.run_all()
+    explorer = ExplorerPage(notebook)
+    overview = explorer.page.locator(".hw-map")
+    root = explorer.page.locator(".hw-box[data-root]").bounding_box()
+    if overview.is_visible():
+        covered = overview.bounding_box()
+        is_left = root["x"] + root["width"] <= covered["x"]
+        assert is_left or root["y"] + root["height"] <= covered["y"]
+    pane = explorer.page.locator(".hw-pane").bounding_box()
+    assert pane["y"] <= root["y"] <= pane["y"] + pane["height"]
+
+
 def test_pan_zoom_and_fit(large):
     world = ".hw-boxes"
     place = f"el => el.querySelector('{world}').getScreenCTM()"

@@ -203,6 +203,8 @@ class View {
     const start = this.items.get(this.model.get("selected")) ?? this.items.get(this.picture.start);
     if (start) this.camera.center(start);
     this.camera.fill(this.picture);
+    this.overview.draw(this.picture, this.dark); // it is there, or not, from here on
+    if (start) this.#clearOfMap(start);
   }
 
   /** Where the top middle of an item is on the screen. */
