@@ -216,6 +216,7 @@ def test_a_picture_that_cannot_be_laid_out_is_told_in_its_place_and_tried_again(
 def test_the_queue_tells_who_rose_who_fell_and_who_is_new():
     log = decisions_of("mlp.h100")
     replay = replay_decisions(log)
+    assert describe_moment(replay, 9, log)["queue_unit"] == "us"
     rows = {row["producer"]: row for row in describe_moment(replay, 9, log)["queue"]}
     fell, rose = rows["add.15.0"], rows["square.0.0"]
     assert (fell["move"], fell["by"], fell["taken"]) == ("down", 4, True)

@@ -116,6 +116,11 @@ class QueueHistory:
             self._ranked(number),
         )
 
+    @property
+    def unit(self) -> str:
+        """What the priorities are in, "us"; empty where no record says."""
+        return next((d.cost_unit for d in self._decisions if d.cost_unit), "")
+
     def _ranked(self, number: int) -> FusionDecision | None:
         """Return the last record before a fusion that ranked its producer."""
         producer = self._decisions[self._fusions[number]].producer

@@ -51,12 +51,14 @@ function render({ model, el }) {
     if (passes.length) {
       const only = html("input");
       only.type = "checkbox";
-      only.addEventListener("change", () => root.classList.toggle("hw-only-fusions", only.checked));
+      const choose = () => root.classList.toggle("hw-only-fusions", only.checked);
+      only.checked = passes.some(({ groups }) => groups.length); // most passes change no fusion
+      only.addEventListener("change", choose);
+      choose();
       parts.push(html("label", "", "", only, " only those that changed fusions"));
       const heads = ["#", "pipeline", "pass", "what changed in fusions"].map((text) => Object.assign(html("th", "", text), { scope: "col" }));
       parts.push(html("table", "", "", html("thead", "", "", html("tr", "", "", ...heads)), html("tbody", "", "", ...passes.map(row))));
     }
-    root.classList.remove("hw-only-fusions");
     root.replaceChildren(...parts);
   }
 

@@ -40,10 +40,10 @@ function render({ model, el }) {
     return line;
   }
 
-  function queue({ queue: rows, queue_note: note }) {
+  function queue({ queue: rows, queue_unit: unit, queue_note: note }) {
     const parts = [html("h4", "", rows.length ? "The queue, highest first" : "The queue")];
     if (rows.length) {
-      const heads = [["#", "hw-figure"], ["producer", ""], ["priority", "hw-figure"], ["moved", "hw-move"]];
+      const heads = [["#", "hw-figure"], ["producer", ""], [unit ? `priority (${unit})` : "priority", "hw-figure"], ["moved", "hw-move"]];
       const cells = heads.map(([text, className]) => Object.assign(html("th", className, text), { scope: "col" }));
       parts.push(html("table", "", "", html("thead", "", "", html("tr", "", "", ...cells)), html("tbody", "", "", ...rows.map(row))));
     }

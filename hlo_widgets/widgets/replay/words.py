@@ -34,7 +34,8 @@ def describe_moment(replay: Replay, number: int, log: DecisionLog) -> dict[str, 
 
     Returns:
         `title`; `sentences`, each a list of parts, of which a part with a `name` is a kernel;
-        `facts`, pairs of words; `queue`, rows of the table, with `queue_note`; `notes`.
+        `facts`, pairs of words; `queue`, rows of the table, with `queue_unit` and `queue_note`;
+        `notes`.
     """
     moment = replay.queue(number) if number else None
     step = replay.steps[number - 1] if number else None
@@ -52,6 +53,7 @@ def describe_moment(replay: Replay, number: int, log: DecisionLog) -> dict[str, 
         "sentences": sentences,
         "facts": facts,
         "queue": [] if moment is None or step is None else _queue(moment, step),
+        "queue_unit": replay.queue_unit,
         "queue_note": _queue_note(replay, step, moment),
         "notes": _notes(replay, at_end=number == total),
     }
@@ -258,10 +260,10 @@ def _notes(replay: Replay, *, at_end: bool) -> list[str]:
     if replay.untold:
         told = ", ".join(replay.untold[:5])
         more = ", …" if len(replay.untold) > 5 else ""
-        text = f"{counted(len(replay.untold), 'fusion')} of later passes could have come of several"
+        text = f"{counted(len(replay.untold), 'fusion')} that later passes made"
         notes.append(
-            f"{text} kernels alike and {'is' if len(replay.untold) == 1 else 'are'}"
-            f" left open: {told}{more}."
+            f"{text}: several kernels are alike, and nothing tells which of them went in:"
+            f" {told}{more}."
         )
     if at_end:
         notes += _checked(replay)

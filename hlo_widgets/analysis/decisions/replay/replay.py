@@ -50,6 +50,11 @@ class Replay:
         """Whether the record tells the queue that the fusions were taken from."""
         return self._queue is not None
 
+    @property
+    def queue_unit(self) -> str:
+        """What the priorities of the queue are in; empty where nothing tells."""
+        return self._queue.unit if self._queue is not None else ""
+
     def kernels(self, number: int) -> Mapping[str, Kernel]:
         """Return the kernels after a step, by name.
 
