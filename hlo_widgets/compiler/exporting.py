@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import inspect
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,13 @@ from hlo_widgets.compiler.shardings import (
 )
 from hlo_widgets.errors import NotCompilableError
 
-__all__ = ["Program", "export_exactly", "export_program", "export_publicly"]
+__all__ = ["STATIC_HINT", "Program", "export_exactly", "export_program", "export_publicly"]
+
+STATIC_HINT = (
+    "hlo_widgets: {names} was traced, as JAX traces every number. If the function needs the value"
+    " itself, as in a shape, make it static: jax.jit(f, static_argnames=...) or static_argnums=..."
+)
+"""The note on an error of tracing that a static argument would mend."""
 
 # What a name that has moved inside jax or jaxlib looks like.
 _MOVED = (ImportError, AttributeError, TypeError, KeyError)
@@ -61,7 +68,7 @@ def export_program(call: Call, platform: str) -> Program:
     Raises:
         NotCompilableError: If the function cannot be called, calls back into Python, or its
             shardings make no sense or are missing.
-        Exception: Whatever tracing the function raises, unchanged.
+        Exception: Whatever tracing the function raises, with a note where one helps.
     """
     return export_exactly(call, platform) or export_publicly(call, platform)
 
@@ -76,7 +83,7 @@ def export_exactly(call: Call, platform: str) -> Program | None:
 
     jitted, args, kwargs = _prepare(call)
     with mesh_context(call.mesh):
-        traced = jitted.trace(*args, **kwargs)
+        traced = _trace(jitted, args, kwargs)
         try:
             device = _stand_in_device()
         except _MOVED:
@@ -90,6 +97,25 @@ def export_exactly(call: Call, platform: str) -> Program | None:
     if program.spreads is None:
         require_sharded_arguments(traced)
     return program
+
+
+def _trace(jitted: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Trace a function; to an error that a number was traced for, add how it stays a number."""
+    try:
+        return jitted.trace(*args, **kwargs)
+    except Exception as error:
+        named = {f"positional argument {n}": arg for n, arg in enumerate(args)} | dict(kwargs)
+        numbers = [name for name, arg in named.items() if isinstance(arg, int | float)]
+        if numbers and _wants_a_value(error):
+            error.add_note(STATIC_HINT.format(names=", ".join(numbers)))
+        raise
+
+
+def _wants_a_value(error: Exception) -> bool:
+    import jax.errors
+
+    kinds = (jax.errors.ConcretizationTypeError, jax.errors.TracerIntegerConversionError)
+    return isinstance(error, kinds) or (isinstance(error, TypeError) and "concrete" in str(error))
 
 
 def _lower(traced: Any, platform: str) -> Any:

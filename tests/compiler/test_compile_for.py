@@ -276,3 +276,24 @@ def test_a_callback_cannot_go_to_a_worker_with_another_jaxlib():
     call = Call(lambda x: jax.pure_callback(same, SPEC, x), (SPEC,))
     with pytest.raises(NotCompilableError, match=r"pure_callback.*cannot send.*take it out$"):
         export_publicly(call, "cpu")
+
+
+def test_a_number_that_was_traced_where_its_value_is_needed_is_told_how_to_stay_one():
+    def heads_apart(x, heads):
+        return x.reshape(heads, -1)
+
+    with pytest.raises(TypeError) as raised:
+        compile_for(heads_apart, jax.ShapeDtypeStruct((8, 4), jnp.float32), heads=4, target="cpu")
+    assert any("heads was traced" in note for note in raised.value.__notes__)
+    static = jax.jit(heads_apart, static_argnames="heads")
+    spec = jax.ShapeDtypeStruct((8, 4), jnp.float32)
+    assert "f32[4,8]" in compile_for(static, spec, heads=4, target="cpu").hlo_text
+
+
+def test_no_other_error_gets_that_note():
+    def wrong(x, heads):
+        raise TypeError("not this one")
+
+    with pytest.raises(TypeError, match="not this one") as raised:
+        compile_for(wrong, jax.ShapeDtypeStruct((8, 4), jnp.float32), heads=4, target="cpu")
+    assert not any("traced" in note for note in getattr(raised.value, "__notes__", ()))

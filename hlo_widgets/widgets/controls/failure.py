@@ -15,6 +15,9 @@ __all__ = ["failure_words"]
 MOST_CHARACTERS = 20_000
 """Of one error; arbitrary, a compiler may print a page for each buffer that did not fit."""
 
+_OUR_NOTE = "hlo_widgets: "
+"""What our notes on the errors of others begin with; those of JAX are about its own traceback."""
+
 _OURS = str(Path(__file__).parents[2]) + os.sep
 
 
@@ -25,7 +28,8 @@ def failure_words(error: BaseException) -> str:
         words = message
     else:
         words = f"{type(error).__name__}: {message}" if message else type(error).__name__
-        words = "\n".join([words, *_users_line(error)])
+        notes = [note for note in getattr(error, "__notes__", ()) if note.startswith(_OUR_NOTE)]
+        words = "\n".join([words, *_users_line(error), *notes])
     return words if len(words) <= MOST_CHARACTERS else f"{words[:MOST_CHARACTERS]}…"
 
 
