@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from hlo_widgets.hlo import parse_hlo_module, parse_hlo_modules
 from tests.hlo.conftest import REPOSITORY
-from tests.hlo.fuzz import LIMIT_SECONDS
 from tests.hlo.grammar_cases import CASES
 
 PLAIN = "HloModule m\n\nENTRY e {\n  p = f32[8] parameter(0)\n"
@@ -99,8 +96,7 @@ def test_warnings_added_later_come_with_the_others() -> None:
         "a = f32[] b(p), x=" + "{" * 50 + "}" * 50,
     ],
 )
-def test_looking_at_attributes_takes_time_in_proportion(line: str) -> None:
-    module = parse_hlo_module(PLAIN + f"{line}\n" * 10_000 + "}\n")
-    start = time.process_time()
-    _ = module.warnings
-    assert time.process_time() - start < LIMIT_SECONDS / 4
+def test_looking_at_attributes_does_not_begin_anew_at_each_line(line: str) -> None:
+    # A search from every line to the end of the text would take an hour here.
+    module = parse_hlo_module(PLAIN + f"{line}\n" * 20_000 + "}\n")
+    assert len(module.warnings) <= 3
