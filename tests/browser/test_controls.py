@@ -177,6 +177,7 @@ def test_a_flag_is_found_set_changed_and_removed(total):
     assert total.python("explorer._shown.flags") == "{}"
 
 
+@pytest.mark.slow
 def test_a_row_made_before_the_list_gets_its_choice_and_help_with_it(total):
     name = "xla_cpu_fast_math_honor_infs"
     message = {"type": "flag", "name": name, "text": "1"}  # which is no truth value
@@ -190,6 +191,7 @@ def test_a_row_made_before_the_list_gets_its_choice_and_help_with_it(total):
     assert "infinit" in flag.locator(".hw-label").get_attribute("title").lower()
 
 
+@pytest.mark.slow
 def test_a_list_that_comes_late_is_not_that_of_the_target_in_view(total):
     send = """
 from hlo_widgets.widgets.plain import plain
@@ -208,6 +210,7 @@ view.send(plain({"type": "flags", "target": "v5e", "flags": rows}))
     assert total.controls.locator(".hw-offer").count() == 0
 
 
+@pytest.mark.slow
 def test_the_sliders_of_all_arguments_stand_below_each_other(total):
     for text in ("f32[64,32]", "f32[100000000,32]"):
         total.write("x", text)
@@ -216,6 +219,7 @@ def test_the_sliders_of_all_arguments_stand_below_each_other(total):
         assert abs(lefts[0] - lefts[1]) < 0.01
 
 
+@pytest.mark.slow
 def test_what_cannot_be_drawn_is_said_to_be_compiled(total):
     total.python('os.environ["HLO_WIDGETS_DOT"] = "/nowhere/dot"')
     total.write("x", "f32[128,32]")
@@ -231,6 +235,7 @@ def test_what_cannot_be_drawn_is_said_to_be_compiled(total):
     assert not total.is_stale()
 
 
+@pytest.mark.slow
 def test_a_result_of_elsewhere_is_told_in_the_controls(total):
     total.python('explorer.show_result(hw.compile_for(jnp.tanh, hw.spec("f32[77]"), target="cpu"))')
     total.wait_box("f32[77]")
@@ -267,6 +272,7 @@ for thread in threading.enumerate():
     assert total.python('workers.is_busy("cpu"), workers.waiting("cpu")') == "(False, 0)"
 
 
+@pytest.mark.slow
 def test_many_arguments_are_a_list_to_search_without_a_wall_of_sliders(opened):
     net = opened(LAYERS)
     assert net.controls.locator(".hw-arguments").is_hidden()
@@ -308,6 +314,7 @@ def test_another_target_is_compiled_and_an_earlier_one_is_shown_again_without_a_
     softmax.page.wait_for_function("() => !document.querySelector('.hw-wrong:not([hidden])')")
 
 
+@pytest.mark.slow
 @needs_libtpu
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_controls_are_pictured_and_leave_the_graph_above_the_fold(opened, screenshots, theme):

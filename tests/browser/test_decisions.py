@@ -281,6 +281,7 @@ def test_the_price_of_a_gpu_compiler_stands_on_the_arrow(explained):
     assert {tail for tail, _ in page.told()} == {"loop_multiply_fusion"}
 
 
+@pytest.mark.slow
 @needs_cuda
 def test_the_table_of_records_has_no_room_too_little(explained):
     page = explained("mlp", "h100")
@@ -313,6 +314,7 @@ def test_the_table_of_records_has_no_room_too_little(explained):
     assert "priority_fusion_dump.txt" in told
 
 
+@pytest.mark.slow
 def test_without_a_record_the_graph_alone_explains_and_says_so(shown):
     page = shown(ALONE)
     page.decide()
@@ -350,6 +352,7 @@ def test_words_of_a_record_are_never_markup(shown):
     assert page.page.locator(".jp-OutputArea img[src=x]").count() == 0
 
 
+@pytest.mark.slow
 @needs_libtpu
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [900, 1400])

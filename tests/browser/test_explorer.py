@@ -177,6 +177,7 @@ def test_a_large_graph_starts_readable_with_a_map_and_says_what_it_left_out(larg
     assert pane["y"] <= box["y"] <= pane["y"] + pane["height"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("capture", [("mlp", "v6e"), ("mlp", "h100"), ("attention", "v6e")])
 def test_the_map_does_not_cover_what_a_picture_starts_on(open_notebook, page, capture):
     page.set_viewport_size({"width": 1280, "height": 900})
@@ -223,6 +224,7 @@ def test_a_double_click_opens_once(softmax):
     assert "fusion.1" in softmax.python("sorted(explorer.expanded)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_pictures_of_both_themes(softmax, theme):
     softmax.notebook.set_theme(theme)

@@ -157,6 +157,7 @@ def test_the_slider_slides_and_what_is_fused_is_in_view(mlp):
         assert box["y"] + box["height"] <= pane["y"] + pane["height"] + 1
 
 
+@pytest.mark.slow
 def test_a_kernel_keeps_its_place_on_the_screen_from_step_to_step(mlp):
     mlp.page.set_viewport_size({"width": 1280, "height": 1400})
     mlp.press("One step on")
@@ -182,6 +183,7 @@ def test_a_kernel_keeps_its_place_on_the_screen_from_step_to_step(mlp):
     assert sorted(moved)[-2] < 2, moved
 
 
+@pytest.mark.slow
 def test_play_runs_to_the_end_and_can_be_paused(open_notebook):
     replay = open_replay(open_notebook, "row_softmax.v6e")
     replay.wait_step(0, 7)
@@ -223,6 +225,7 @@ def test_without_a_record_the_tab_says_how_to_get_one(open_notebook):
     assert page.page.locator(".hw-replay-graph").count() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "number"), [("row_softmax.h100", 1), ("mlp.h100", 9), ("train_step.v6e", 40)]
 )

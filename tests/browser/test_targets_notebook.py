@@ -13,6 +13,7 @@ SCROLL = (
 TARGETS = Path(__file__).parents[2] / "notebooks" / "targets.ipynb"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_saved_notebook_shows_charts_and_a_picture_before_anything_runs(open_notebook, theme):
     notebook = open_notebook(TARGETS)

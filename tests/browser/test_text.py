@@ -89,6 +89,7 @@ def test_the_selected_op_is_marked_and_scrolled_to_and_a_line_selects_its_op(sof
     assert softmax.in_view(other)
 
 
+@pytest.mark.slow
 def test_metadata_is_folded_until_it_is_asked_for(softmax):
     number = line_of("fusion")
     softmax.box("fusion").click()
@@ -137,6 +138,7 @@ def test_eight_megabytes_come_up_at_once_and_only_what_is_in_view_is_on_the_page
     assert large.in_view(31_005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_pictures_of_both_themes(softmax, theme):
     softmax.notebook.set_theme(theme)
