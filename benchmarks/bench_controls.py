@@ -6,7 +6,7 @@ of it: tracing, sending and compiling, with the cache off. The difference is wha
 messages, reading, tables, layout and drawing. The same variant is also compiled on its own right
 after, without controls; on a machine that does other work, that differs by chance.
 
-Usage: python benchmarks/bench_controls.py [--rounds 8] [--programs softmax mlp]
+Usage: python benchmarks/bench_controls.py [--rounds 5] [--programs softmax mlp]
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def report(page: Page, server: JupyterServer, folder: Path, program: str, rounds
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--programs", nargs="+", choices=PROGRAMS, default=list(PROGRAMS))
     options = parser.parse_args()
     chromium = find_chromium()
