@@ -9,6 +9,18 @@ from ipywidgets.widgets import widget as widget_module
 
 
 @pytest.fixture
+def sent(monkeypatch):
+    """Collect what an Explorer's graph sends to the browser."""
+
+    def collect(explorer):
+        messages = []
+        monkeypatch.setattr(explorer._picture.widget, "send", messages.append)
+        return messages
+
+    return collect
+
+
+@pytest.fixture
 def left_open():
     """Count by type the widgets that were made since the test began and are not closed."""
     before = set(widget_module._instances)

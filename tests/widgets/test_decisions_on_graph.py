@@ -60,18 +60,6 @@ def mlp(explore):
     return explore("mlp.h100")
 
 
-@pytest.fixture
-def sent(monkeypatch):
-    """Collect what an Explorer's graph sends to the browser."""
-
-    def collect(explorer):
-        messages = []
-        monkeypatch.setattr(explorer._picture.widget, "send", messages.append)
-        return messages
-
-    return collect
-
-
 def decide(explorer):
     explorer._picture.on_message({"type": "option", "name": "show_decisions", "value": True})
 

@@ -25,18 +25,6 @@ def softmax():
     return hw.explore(hw.captures.load("row_softmax", "v6e"))
 
 
-@pytest.fixture
-def sent(monkeypatch):
-    """Collect what an Explorer's graph sends to the browser."""
-
-    def collect(explorer):
-        messages = []
-        monkeypatch.setattr(explorer._picture.widget, "send", messages.append)
-        return messages
-
-    return collect
-
-
 def drawn(explorer):
     return {box["id"] for box in explorer._picture.widget.picture["boxes"]}
 
