@@ -137,20 +137,25 @@ class _UnknownNameError(HloWidgetsError):
         name: What was asked for.
         known: Everything that would have been accepted.
         suggestions: Accepted names spelled nearly the same, best first.
+        hint: What to write, where a part of the name is known; then the list is not told.
     """
 
     _wrong = "unknown name {name!r}."
     _known = "Known"
 
-    def __init__(self, name: str, known: Sequence[str], suggestions: Sequence[str] = ()) -> None:
-        super().__init__(name, tuple(known), tuple(suggestions))
+    def __init__(
+        self, name: str, known: Sequence[str], suggestions: Sequence[str] = (), hint: str = ""
+    ) -> None:
+        super().__init__(name, tuple(known), tuple(suggestions), hint)
         self.name = name
         self.known = tuple(known)
         self.suggestions = tuple(suggestions)
+        self.hint = hint
 
     def __str__(self) -> str:
         wrong = self._wrong.format(name=self.name)
-        return f"{wrong}{_did_you_mean(self.suggestions)} {self._known}: {', '.join(self.known)}."
+        rest = self.hint or f"{self._known}: {', '.join(self.known)}."
+        return f"{wrong}{_did_you_mean(self.suggestions)} {rest}"
 
 
 class UnknownCaptureError(_UnknownNameError, KeyError):
@@ -172,6 +177,7 @@ class UnknownTargetError(_UnknownNameError, ValueError):
         name: The name that was asked for.
         known: Every name that would have been accepted.
         suggestions: Accepted names spelled nearly the same, best first.
+        hint: Which numbers of chips can be written, where the hardware is known.
     """
 
     _wrong = "unknown target {name!r}."

@@ -17,7 +17,7 @@ from hlo_widgets.compiler.pool import workers
 from hlo_widgets.compiler.process import Reply
 from hlo_widgets.compiler.progress import Phase, report
 from hlo_widgets.compiler.result import CompilationResult
-from hlo_widgets.compiler.targets import Target
+from hlo_widgets.compiler.targets import Target, too_many_chips
 from hlo_widgets.errors import CompileError
 
 __all__ = ["Order", "compile_program"]
@@ -56,7 +56,13 @@ def compile_program(
     Raises:
         CompileError: If the compiler refuses, or as `Workers.request`.
     """
-    reply, is_cached = _send(program, order, versions)
+    try:
+        reply, is_cached = _send(program, order, versions)
+    except CompileError as error:
+        advice = too_many_chips(order.target)
+        if type(error) is not CompileError or not advice:
+            raise
+        raise CompileError(error.target, f"{error.reason}. {advice}", error.log) from error
     report(Phase.READING)
     header = reply.header
     if header["kind"] == "moved":
@@ -117,5 +123,7 @@ def _ask(order: Order, header: Mapping[str, Any], content: bytes) -> tuple[Reply
 
 def _refusal(target: Target, reason: str) -> CompileError:
     from hlo_widgets.analysis.memory_report import read_memory_report
+    from hlo_widgets.compiler.next_steps import next_steps
 
-    return CompileError(target.name, reason, memory_report=read_memory_report(reason))
+    words = "\n".join(filter(None, (reason.rstrip(), next_steps(reason, target))))
+    return CompileError(target.name, words, memory_report=read_memory_report(reason))

@@ -16,7 +16,7 @@ from hlo_widgets.errors import UnknownTargetError
 if TYPE_CHECKING:
     from hlo_widgets.compiler.availability import Availability
 
-__all__ = ["LOCAL", "Target", "find_target", "list_targets"]
+__all__ = ["LOCAL", "Target", "find_target", "list_targets", "sizes_that_work", "too_many_chips"]
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,14 @@ class _Generation:
         is_3d: Whether its chips are wired as a torus of three dimensions.
         cores: JAX devices on one chip.
         options: What libtpu must be told to arrange the chips as JAX programs see them.
+        most_chips: Above this libtpu was seen to abort; `None` where no number did that.
     """
 
     device_kind: str
     is_3d: bool
     cores: int = 1
     options: tuple[tuple[str, str], ...] = ()
+    most_chips: int | None = None
 
 
 # "v7x" is refused by libtpu as an external name; "tpu7x" is the one it knows. Programs see the two
@@ -100,7 +102,7 @@ _TPUS = {
     "v2": _Generation("TPU v2", is_3d=False, cores=2),
     "v3": _Generation("TPU v3", is_3d=False, cores=2),
     "v4": _Generation("TPU v4", is_3d=True, options=(("chip_config_name", "megacore"),)),
-    "v5e": _Generation("TPU v5 lite", is_3d=False),
+    "v5e": _Generation("TPU v5 lite", is_3d=False, most_chips=256),
     "v5p": _Generation("TPU v5", is_3d=True),
     "v6e": _Generation("TPU v6 lite", is_3d=False),
     "tpu7x": _Generation("TPU7x", is_3d=True, cores=2),
@@ -148,7 +150,8 @@ def find_target(name: str | Target) -> Target:
         return local_target()
     found = _find(wanted)
     if found is None:
-        raise UnknownTargetError(str(name), _names(), _suggest(wanted))
+        hint = _hint(wanted.partition(":")[0])
+        raise UnknownTargetError(str(name), _names(), _suggest(wanted), hint)
     return found
 
 
@@ -205,6 +208,8 @@ def _gpu(name: str, kind: str, sizes: tuple[int, ...]) -> Target | None:
 
 def _suggest(wanted: str) -> list[str]:
     kind, has_sizes, words = wanted.partition(":")
+    if kind in _names():
+        return _examples(kind)
     # 0.5 lets "v6" find "v6e" and "v7x" find "tpu7x", and still leaves unlike names alone.
     kinds = difflib.get_close_matches(kind, _names(), n=2, cutoff=0.5)
     if not has_sizes:
@@ -216,7 +221,54 @@ def _suggest(wanted: str) -> list[str]:
 
 def _examples(kind: str) -> list[str]:
     if kind in GPUS:
-        return [f"{kind}:8"]
+        return [f"{kind}:8", f"{kind}:2x8"]
     if kind in _TPUS:
         return [f"{kind}:4x4x4" if _TPUS[kind].is_3d else f"{kind}:4x4"]
     return [kind]
+
+
+def _hint(kind: str) -> str:
+    """Say how many chips of a kind can be asked for; "" for a kind that nobody knows."""
+    if kind in GPUS:
+        return (
+            f"Write '{kind}' for one GPU, '{kind}:8' for eight of one host, '{kind}:2x8' for two"
+            " hosts of eight."
+        )
+    if kind in _TPUS:
+        numbers = "three numbers" if _TPUS[kind].is_3d else "two numbers"
+        words = f"Write '{kind}' for one chip, or its chips as {numbers}: '{_examples(kind)[0]}'."
+        return f"{words} {_SIZES_OF_A_TPU}"
+    return f"{kind!r} takes no number of chips." if kind in _names() else ""
+
+
+# libtpu takes hosts of 2x2 chips, and rows of single ones.
+_SIZES_OF_A_TPU = "Of the first two numbers each has to be 1 or even."
+
+
+def too_many_chips(target: Target) -> str:
+    """Return what to say of a target whose compiler may have ended by its size; "" for others."""
+    kind = target.name.partition(":")[0]
+    most = _TPUS[kind].most_chips if kind in _TPUS else None
+    if most is None or target.chips <= most:
+        return ""
+    return f"{target.chips:,} chips may be too many: a {kind} has {most} at most ('{kind}:16x16')."
+
+
+def sizes_that_work(target: Target) -> str:
+    """Return which arrangements of chips a TPU's compiler takes, with the nearest two of them.
+
+    Args:
+        target: A target whose arrangement it has refused; "" for one that is no TPU.
+    """
+    kind = target.name.partition(":")[0]
+    if kind not in _TPUS or target.topology is None:
+        return ""
+    sizes = [int(size) for size in target.topology.partition(":")[2].split("x")]
+    near = [_arranged(kind, sizes, step) for step in (-1, 1)]
+    words = " and ".join(repr(name) for name in dict.fromkeys(near))
+    return f"{_SIZES_OF_A_TPU} The nearest that work: {words}."
+
+
+def _arranged(kind: str, sizes: Sequence[int], step: int) -> str:
+    even = [size if size == 1 or size % 2 == 0 else size + step for size in sizes[:2]]
+    return f"{kind}:{'x'.join(map(str, (*even, *sizes[2:])))}"

@@ -165,6 +165,21 @@ def test_an_unknown_flag_brings_the_compilers_words():
     with pytest.raises(CompileError, match="No such compile option: 'xla_nonsense'") as caught:
         compile_cpu(add_one, SPEC, flags={"xla_nonsense": 1})
     assert caught.value.target == "cpu"
+    assert caught.value.reason.endswith("hw.list_flags('cpu') lists what this compiler knows.")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("xla_cpu_enable_fast_mat", "Did you mean 'xla_cpu_enable_fast_math'"),
+        ("xla_dump_tp", "Did you mean 'xla_dump_to'"),
+        ("xla_tpu_enable_nothing_at_all", "Flags that begin with xla_tpu_ are another compiler's"),
+    ],
+)
+def test_an_unknown_flag_brings_the_nearest_that_the_compiler_lists(name, words):
+    with pytest.raises(CompileError) as caught:
+        compile_cpu(add_one, SPEC, flags={name: 1})
+    assert words in str(caught.value)
 
 
 @pytest.mark.parametrize("off", [False, "False", "false"])
@@ -176,7 +191,7 @@ def test_flags_reach_the_compiler(off, dashes):
 
 
 def test_a_flag_of_the_wrong_kind_is_refused_by_the_compiler():
-    with pytest.raises(CompileError, match="xla_cpu_enable_fast_math"):
+    with pytest.raises(CompileError, match="It is of type bool, and 'false' where it is not set"):
         compile_cpu(add_one, SPEC, flags={"xla_cpu_enable_fast_math": "abc"})
 
 

@@ -7,11 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from hlo_widgets.compiler import Target, find_target, list_targets
+import hlo_widgets as hw
+from hlo_widgets.compiler import Target, compile_for, find_target, list_targets
 from hlo_widgets.compiler.gpus import GPUS
 from hlo_widgets.compiler.local import target_of_kind
-from hlo_widgets.errors import TargetUnavailableError, UnknownTargetError
-from tests.compiler.support import clean_environment
+from hlo_widgets.errors import CompileError, TargetUnavailableError, UnknownTargetError
+from tests.compiler.support import (
+    SOFTMAX_SPEC,
+    add_one,
+    clean_environment,
+    needs_libtpu,
+    row_softmax,
+)
 
 
 def test_every_listed_target_is_found_by_its_name():
@@ -147,3 +154,46 @@ def test_a_misspelt_name_brings_the_nearest(name, suggested):
 def test_a_name_like_no_other_brings_the_list_alone():
     with pytest.raises(UnknownTargetError, match="Known targets: cpu, local, v2"):
         find_target("quantum")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("v5e:4x4x4", "chips as two numbers: 'v5e:4x4'. Of the first two numbers each"),
+        ("v5p:4", "chips as three numbers: 'v5p:4x4x4'"),
+        ("h100:3x3x3", "'h100:2x8' for two hosts of eight"),
+        ("cpu:4", "'cpu' takes no number of chips"),
+    ],
+)
+def test_of_hardware_that_is_known_it_is_told_which_numbers_of_chips_can_be_written(name, words):
+    with pytest.raises(UnknownTargetError) as caught:
+        find_target(name)
+    assert words in str(caught.value)
+    # What is wrong is the number: neither other hardware nor the list of it helps.
+    kind = name.partition(":")[0]
+    assert all(one.partition(":")[0] == kind for one in caught.value.suggestions)
+    assert "Known targets" not in str(caught.value)
+
+
+@needs_libtpu
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("v5e:4x5", ("v5e:4x4", "v5e:4x6")),
+        ("v6e:1x3", ("v6e:1x2", "v6e:1x4")),
+        ("v5p:3x4x5", ("v5p:2x4x5", "v5p:4x4x5")),
+    ],
+)
+def test_an_arrangement_that_the_compiler_refuses_brings_those_that_work(name, nearest):
+    spec = hw.spec("f32[8,128]")
+    with pytest.raises(CompileError, match=r"is not divisible by") as caught:
+        compile_for(add_one, spec, target=name)
+    for other in nearest:
+        assert repr(other) in caught.value.reason
+        assert compile_for(add_one, spec, target=other).target == other
+
+
+@needs_libtpu
+def test_a_compiler_that_ends_over_too_many_chips_brings_how_many_there_can_be():
+    with pytest.raises(CompileError, match=r"1,024 chips may be too many: a v5e has 256"):
+        compile_for(row_softmax, SOFTMAX_SPEC, target="v5e:32x32")
