@@ -7,10 +7,16 @@ from collections.abc import Iterator
 
 from hlo_widgets.analysis.execution import executed_computations
 from hlo_widgets.analysis.obstacles import carries_value, is_obstacle
-from hlo_widgets.hlo import HloInstruction, HloModule
+from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule
 from hlo_widgets.hlo import opcode as opcodes
 
-__all__ = ["running_instruction", "shared_operands", "shortest_connection", "without_plumbing"]
+__all__ = [
+    "Reach",
+    "running_instruction",
+    "shared_operands",
+    "shortest_connection",
+    "without_plumbing",
+]
 
 # A connection is the shorter, the fewer ops on it compute something; the other numbers only break
 # ties, and are small enough that a thousand of them do not add up to one op that computes.
@@ -31,6 +37,36 @@ def running_instruction(module: HloModule, op: HloInstruction) -> HloInstruction
             break
         op = op.parent.callers[0]
     return op
+
+
+class Reach:
+    """Which ops of one computation data of which others gets to, at hand for many pairs.
+
+    Args:
+        computation: The computation.
+    """
+
+    def __init__(self, computation: HloComputation) -> None:
+        ops = computation.instructions
+        self._bits = {op: 1 << number for number, op in enumerate(ops)}
+        # Of each op the bits of all whose data gets to it, its own included.
+        self._sources: dict[HloInstruction, int] = {}
+        # Operands first: a text may name an op before it defines it.
+        waiting = list(reversed(ops))
+        begun = set()
+        while waiting:
+            op = waiting[-1]
+            if op not in begun:
+                begun.add(op)
+                waiting += [o for o in op.operands if o in self._bits and o not in begun]
+            elif waiting.pop() not in self._sources:
+                self._sources[op] = self._bits[op]
+                for operand in op.operands:
+                    self._sources[op] |= self._sources.get(operand, 0)
+
+    def leads(self, start: HloInstruction, end: HloInstruction) -> bool:
+        """Return whether data of one op gets to another one."""
+        return bool(self._bits.get(start, 0) & self._sources.get(end, 0))
 
 
 def shortest_connection(

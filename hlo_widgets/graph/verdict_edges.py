@@ -74,9 +74,10 @@ def _apart(
             continue
         told.add(frozenset(names))
         first, second = kernels[tail], kernels[head]
+        if {first.opcode, second.opcode} & _SOURCES or verdicts.are_connected(first, second):
+            continue
         verdict = verdicts.of(first, second)
-        sources = {first.opcode, second.opcode} & _SOURCES
-        if verdict is not None and not verdict.is_connected and not sources:
+        if verdict is not None:
             yield Edge(tail, head, kind="apart", verdict=verdict, words=verdict_lines(verdict))
 
 

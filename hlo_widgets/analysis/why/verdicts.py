@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hlo_widgets.analysis.async_pairs import done_of, pair_members
-from hlo_widgets.analysis.connections import shortest_connection
+from hlo_widgets.analysis.connections import Reach, shortest_connection
 from hlo_widgets.analysis.decisions.log import DecisionLog
 from hlo_widgets.analysis.decisions.record import FusionDecision, Verdict
 from hlo_widgets.analysis.execution import executed_computations
 from hlo_widgets.analysis.why.answer import explain_pair
 from hlo_widgets.analysis.why.explanation import COMPILER, INFERRED, Explanation, WhyKind
+from hlo_widgets.analysis.why.record_index import RecordIndex
 from hlo_widgets.analysis.why.records import Edge, records_of
 from hlo_widgets.analysis.words import cost_words
-from hlo_widgets.hlo import HloInstruction, HloModule
+from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule
 from hlo_widgets.hlo import opcode as opcodes
 
 __all__ = ["PairVerdict", "PairVerdicts"]
@@ -37,7 +37,6 @@ class PairVerdict:
         kind: The kind of reason.
         words: The reason in short: the compiler's words or its price, else what the graph tells.
         mark: "compiler" or "inferred": whose the words are.
-        is_connected: Whether data of one gets to the other.
         gain: `time_unfused - time_fused` in `unit`; None without a figure.
         unit: "cycles" or "us"; None without a figure.
         decisions: The records about the two, in the order of the log.
@@ -48,7 +47,6 @@ class PairVerdict:
     kind: WhyKind
     words: str
     mark: str
-    is_connected: bool = True
     gain: float | None = None
     unit: str | None = None
     decisions: tuple[FusionDecision, ...] = field(default=(), repr=False)
@@ -66,6 +64,7 @@ class PairVerdicts:
         self.module = module
         self.log = log
         self._kept: dict[tuple[HloInstruction, HloInstruction], PairVerdict | None] = {}
+        self._reaches: dict[HloComputation, Reach] = {}
 
     def kernel(self, op: HloInstruction) -> HloInstruction:
         """Return the instruction that runs an op; of a pair the done."""
@@ -87,10 +86,13 @@ class PairVerdicts:
             self._kept[key] = None if first is second else self._verdict(first, second)
         return self._kept[key]
 
+    def are_connected(self, first: HloInstruction, second: HloInstruction) -> bool:
+        """Return whether data of one of two instructions gets to the other."""
+        return self._leads(first, second) or self._leads(second, first)
+
     def about(self, names: Iterable[str]) -> list[FusionDecision]:
         """Return the records about kernels of these final names, in the order of the log."""
-        found = {at for name in names for at in self._touching.get(name, ())}
-        return [self.log.decisions[at] for at in sorted(found)]
+        return self._index.about(names)
 
     def refused_pairs(self) -> Iterator[tuple[str, str]]:
         """Yield the final names of all pairs that a record refuses, as producer and consumer."""
@@ -111,25 +113,27 @@ class PairVerdicts:
         return frozenset(executed.computation for executed in executed_computations(self.module))
 
     @cached_property
-    def _touching(self) -> dict[str, list[int]]:
-        """Positions in the log of the records about each final name."""
-        positions: dict[str, list[int]] = defaultdict(list)
-        for position, decision in enumerate(self.log.decisions):
-            if decision.join is not None:
-                for name in dict.fromkeys((*decision.join.producers, *decision.join.consumers)):
-                    positions[name].append(position)
-        return positions
+    def _index(self) -> RecordIndex:
+        return RecordIndex(self.log)
+
+    def _leads(self, start: HloInstruction, end: HloInstruction) -> bool:
+        if start.parent not in self._reaches:
+            self._reaches[start.parent] = Reach(start.parent)
+        return self._reaches[start.parent].leads(start, end)
 
     def _verdict(self, first: HloInstruction, second: HloInstruction) -> PairVerdict | None:
-        way = shortest_connection(first, second) or ()
+        # Asked first: to find that there is no way, every way has to be gone.
+        way = (self._leads(first, second) and shortest_connection(first, second)) or ()
         if way and any(self._is_kernel(op) for op in way[1:-1]):
             way = ()
         # A record may name the start of a pair, or the plumbing in between.
         own = [op.name for op in pair_members(first)]
         others = [op.name for op in (*pair_members(second), *way[1:-1])]
-        edge = Edge(first.name, second.name, tuple(dict.fromkeys((*own, *others))))
-        some = self._some(own, others)
-        records = records_of(some, edge)
+        via = (*own, *others)
+        some = replace(
+            self.log, decisions=tuple(self._index.between((first.name, second.name), via))
+        )
+        records = records_of(some, Edge(first.name, second.name, tuple(dict.fromkeys(via))))
         if not records:
             return None
         answer = explain_pair(first, second, some)
@@ -137,21 +141,6 @@ class PairVerdicts:
         order = {id(decision): place for place, decision in enumerate(some.decisions)}
         records.sort(key=lambda decision: order[id(decision)])
         return _in_short(answer, tuple(records))
-
-    def _some(self, own: list[str], others: list[str]) -> DecisionLog:
-        """Return the part of the log that can be about two kernels.
-
-        What says of the producer that it is gone into another, or what held of it last, counts too.
-        """
-        ends = frozenset(others)
-        found = (
-            d
-            for d in self.about((*own, *others))
-            if d.verdict is Verdict.FUSED
-            or (d.join and d.join.producers == (own[-1],))
-            or (d.join and not ends.isdisjoint((*d.join.producers, *d.join.consumers)))
-        )
-        return replace(self.log, decisions=tuple(found))
 
     def _is_kernel(self, op: HloInstruction) -> bool:
         return op.opcode not in opcodes.RELABELS
@@ -165,7 +154,6 @@ def _in_short(answer: Explanation, records: tuple[FusionDecision, ...]) -> PairV
         answer.kind,
         words,
         mark,
-        bool(answer.connection),
         answer.gain,
         answer.unit,
         records,
