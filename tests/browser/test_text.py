@@ -23,6 +23,9 @@ lines += ["  ROOT %last = f32[4] negate(%op.7)", "}", ""]
 explorer = hw.explore("\\n".join(lines))
 explorer
 """
+# What waits for a change of size has been called by then.
+TWO_FRAMES = """() => new Promise((seen) =>
+    requestAnimationFrame(() => requestAnimationFrame(() => seen())))"""
 
 
 class TextPage(ExplorerPage):
@@ -104,8 +107,36 @@ def test_metadata_is_folded_until_it_is_asked_for(softmax):
     softmax.text.locator(".hw-t-row", has_text="window_config").first.wait_for(state="detached")
 
 
+def test_the_text_opens_on_the_entry_computation(softmax):
+    entry = hw.captures.load("row_softmax", "v6e").module.entry_computation.line
+    softmax.line(entry).wait_for()
+    assert "ENTRY %main" in softmax.line(entry).inner_text()
+    assert softmax.in_view(entry)
+    # Once: whoever reads on and comes back finds the place where they were.
+    softmax.pane.evaluate("el => { el.scrollTop = 0; }")
+    softmax.line(1).wait_for()
+    for name in ("Cost table", "HLO text"):
+        softmax.page.get_by_role("tab", name=name).click()
+    softmax.line(1).wait_for()
+    softmax.page.evaluate(TWO_FRAMES)
+    assert softmax.in_view(1)
+
+
+def test_a_text_that_is_in_view_from_the_first_opens_there_too(open_notebook):
+    first = EXPLORE.replace(
+        "\nexplorer\n", "\nexplorer._tabs.widget.selected_index = 1\nexplorer\n"
+    )
+    notebook = open_notebook([first])
+    notebook.run_all()
+    entry = hw.captures.load("row_softmax", "v6e").module.entry_computation.line
+    row = notebook.page.locator(f'.hw-t-row[data-line="{entry}"]')
+    row.wait_for()
+    assert "ENTRY %main" in row.inner_text()
+
+
 def test_the_text_is_read_by_keyboard(softmax):
     number = line_of("fusion.1")
+    softmax.pane.evaluate("el => { el.scrollTop = 0; }")
     softmax.line(1).click()
     for _ in range(number - 1):
         softmax.page.keyboard.press("ArrowDown")

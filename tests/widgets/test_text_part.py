@@ -99,6 +99,7 @@ def test_the_first_lines_come_with_the_document_and_others_when_asked_for(part):
     document = part.widget.document
     assert (document["count"], document["first"], document["fold"]) == (14, 1, True)
     assert [text for text, _ in document["lines"]][7].startswith("ENTRY %main")
+    assert document["start"] == 8
     part._on_message({"type": "lines", "key": document["key"], "line": 3, "last": 4})
     (answer,) = part.sent
     assert answer["lines"] == [

@@ -16,6 +16,7 @@ class TextLinesView {
     this.chunks = new Map(); // number of a chunk to its lines, the latest used last
     this.asked = new Set();
     this.cursor = 1; // the line that the keys move
+    this.start = null; // the line that a text opens on, until it is in view
     this.#build();
     this.#listen();
     this.applyTheme();
@@ -71,7 +72,10 @@ class TextLinesView {
     const stopTheme = watchTheme(() => this.applyTheme());
     // A tab that was hidden gets its size when it is opened.
     const sizeWatch = new ResizeObserver(() => {
-      if (!this.height && pane.clientHeight && this.marked.at) this.bringIntoView(this.marked.at);
+      if (!this.height && pane.clientHeight) {
+        this.#openAtStart();
+        if (this.marked.at) this.bringIntoView(this.marked.at);
+      }
       this.height = pane.clientHeight;
       this.draw();
     });
@@ -106,10 +110,19 @@ class TextLinesView {
     this.note.textContent = this.count < (shown.count ?? 0) ? `${number(shown.count - this.count)} more lines cannot be shown` : "";
     this.keep(shown.first ?? 1, shown.lines ?? []);
     if (!sameText) {
+      this.start = Math.min(shown.start ?? 1, Math.max(this.count, 1));
+      this.cursor = this.start;
       this.pane.scrollTop = 0;
-      this.cursor = 1;
+      this.#openAtStart();
     }
     this.draw();
+  }
+
+  /** Begin a text at its first line that matters: once, and only a pane that is in view can scroll. */
+  #openAtStart() {
+    if (this.start === null || !this.pane.clientHeight) return;
+    this.pane.scrollTop = (this.start - 1) * LINE_PX;
+    this.start = null;
   }
 
   /** Keep lines that came from the kernel; a chunk counts when it is whole. */

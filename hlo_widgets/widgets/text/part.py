@@ -52,7 +52,8 @@ class TextPart:
         self._text = next(self._texts)
         self._selected = None
         self.widget.marked = {}
-        self._open(1)
+        # What comes first in a text is tables of files and small functions.
+        self._open(shown.module.entry_computation.line)
 
     def select(self, instruction: HloInstruction | None) -> None:
         """Mark the lines of an op, of a pair those of all its members."""
@@ -78,6 +79,7 @@ class TextPart:
             "text": self._text,
             "count": self._lines.count,
             "fold": self._fold,
+            "start": line,
             "first": first,
             "lines": self._window(first, first + FIRST_LINES - 1),
         }

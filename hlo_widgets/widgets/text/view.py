@@ -18,8 +18,8 @@ class TextView(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no t
 
     document = traitlets.Dict().tag(sync=True)
     """What is shown: `text`, the number of the text; `key`, of the text folded as it is; `count` of
-    lines, `fold`, `first` and `lines`: some lines to begin with, each a pair of its text
-    and whether an op stands on it.
+    lines, `fold`; `start`, the line to open another text on; `first` and `lines`: some lines to
+    begin with, each a pair of its text and whether an op stands on it.
 
     - Type: `dict`
     - Default: `{}`, nothing
