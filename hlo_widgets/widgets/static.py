@@ -11,7 +11,14 @@ import pandas as pd
 from hlo_widgets.drawing import render_dot
 from hlo_widgets.errors import DrawingError
 from hlo_widgets.graph import Graph, graph_to_dot
-from hlo_widgets.widgets.cost.view import EMPTY_CELL, NOT_KNOWN, NUMBERS, readable_table, shown_rows
+from hlo_widgets.widgets.cost.view import (
+    EMPTY_CELL,
+    NOT_KNOWN,
+    NUMBERS,
+    left_out_words,
+    readable_table,
+    shown_rows,
+)
 
 __all__ = ["static_html"]
 
@@ -40,16 +47,18 @@ def _image(name: str, graph: Graph) -> str:
 
 
 def _table(table: pd.DataFrame) -> str:
-    shown = readable_table(shown_rows(table, MOST_STATIC_ROWS))
+    rows = shown_rows(table, MOST_STATIC_ROWS)
+    shown = readable_table(rows)
     left_out = len(table) - len(shown)
-    note = f"<p>{left_out:,} more rows are left out of this static picture.</p>" if left_out else ""
+    rest = f"{left_out:,} more rows are left out of this static picture." if left_out else ""
+    told = [note for note in (left_out_words(rows), rest) if note]
     written = {
         column: [_number(value, EMPTY_CELL.get(column, NOT_KNOWN)) for value in shown[column]]
         for column in shown.columns
         if column in NUMBERS
     }
     markup: str = shown.assign(**written).to_html(index=False, escape=True, border=0)
-    return markup + note
+    return markup + "".join(f"<p>{html.escape(note)}</p>" for note in told)
 
 
 def _number(value: float, missing: str) -> str:

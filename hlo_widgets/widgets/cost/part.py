@@ -11,7 +11,7 @@ from itables.widget import ITable
 from hlo_widgets.analysis import pair_members, work_instructions
 from hlo_widgets.hlo import HloInstruction
 from hlo_widgets.widgets.closing import close_widget
-from hlo_widgets.widgets.cost.view import cost_options, cost_view, shown_rows
+from hlo_widgets.widgets.cost.view import cost_options, cost_view, left_out_words, shown_rows
 from hlo_widgets.widgets.part import Go
 from hlo_widgets.widgets.shown import Shown
 
@@ -50,7 +50,7 @@ class CostPart:
         else:
             frame, options = cost_options(self._rows)
             self.table.update(frame, selected_rows=[], **options)
-        self._tell_left_out(len(shown.table) - len(self._rows))
+        self._tell(len(shown.table) - len(self._rows))
 
     def select(self, instruction: HloInstruction | None) -> None:
         """Select the row of an op, where it has one."""
@@ -69,10 +69,15 @@ class CostPart:
         self.forget()
         close_widget(self.widget)
 
-    def _tell_left_out(self, left_out: int) -> None:
-        words = f"The table shows the {len(self._rows):,} costliest rows; {left_out:,} more are"
-        self._note.value = f"{words} in the Explorer's `table`." if left_out else ""
-        self._note.layout.display = None if left_out else "none"
+    def _tell(self, left_out: int) -> None:
+        """Say above the table which rows and columns it leaves out."""
+        notes = [left_out_words(self._rows)]
+        if left_out:
+            more = f"The {len(self._rows):,} costliest rows are shown, {left_out:,} more are not."
+            notes.append(more)
+        told = [note for note in notes if note]
+        self._note.value = " ".join([*told, "The Explorer's `table` has everything."] * bool(told))
+        self._note.layout.display = None if told else "none"
 
     def _on_rows(self, rows: list[int]) -> None:
         if rows and rows != self._rows_of(self._selected) and rows[0] < len(self._rows):

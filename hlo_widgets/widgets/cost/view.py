@@ -15,6 +15,7 @@ __all__ = [
     "MOST_ROWS",
     "cost_options",
     "cost_view",
+    "left_out_words",
     "readable_table",
     "shown_rows",
 ]
@@ -46,6 +47,8 @@ NOT_KNOWN = "not known"
 # A fusion alone has a body to count, and a collective alone exchanges data with other devices; for
 # other rows an empty cell says "does not apply".
 EMPTY_CELL = {"ops": "", "root": "", "exchanged": ""}
+# The kind of what is no fusion is its opcode; that nobody knows how often a loop runs has to be seen.
+_ALWAYS_SAID = {"kind", "runs"}
 
 
 def _number(column: str, share: float) -> Column:
@@ -91,18 +94,23 @@ def cost_options(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return what the widget shows of a cost table, and the options that depend on its rows."""
     frame = readable_table(table)
     # A long table starts with what costs most; a short one reads as the program does.
-    order = [("cycles", "desc")] if len(frame) > PAGE else []
+    order = [("cycles", "desc")] if len(frame) > PAGE and "cycles" in frame else []
     # The row of the op that is selected has to be in view: most programs stand on one page.
     return frame, table_options(frame, _COLUMNS, order, most_unpaged=MOST_UNPAGED)
 
 
 def readable_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the main columns under their titles, numbers as floats (NaN where not known)."""
+    """Return the main columns under their titles, numbers as floats (NaN where not known).
+
+    A column that says nothing of any row is not there; `left_out_words` names those not known.
+    """
     table = table.assign(
         fusion_kind=table["fusion_kind"].fillna(table["opcode"]),
         cycles_share=table["cycles_share"] * 100,
     )
-    frame = table[list(MAIN_COLUMNS)].rename(columns=MAIN_COLUMNS)
+    idle = [] if (table["trip_count"].fillna(0) != 1).any() else ["runs"]
+    idle += _unknown(table)
+    frame = table[list(MAIN_COLUMNS)].rename(columns=MAIN_COLUMNS).drop(columns=idle)
     for column in frame.columns:
         if column in NUMBERS:
             # itables sends a missing integer as text, which would sort the column as text.
@@ -110,6 +118,23 @@ def readable_table(table: pd.DataFrame) -> pd.DataFrame:
         else:
             missing = EMPTY_CELL.get(column, NOT_KNOWN)
             frame[column] = frame[column].fillna(missing).map(plain_text)
-    idle = [] if (frame["runs"] != 1).any() else ["runs"]
-    idle += [] if table["collective"].notna().any() else ["exchanged"]
-    return frame.drop(columns=idle)
+    return frame
+
+
+def left_out_words(table: pd.DataFrame) -> str:
+    """Return which columns are left out as nothing is known of any row; "" for none.
+
+    Args:
+        table: What `readable_table` was given.
+    """
+    columns = [title for title in _unknown(table) if title not in EMPTY_CELL]
+    return f"Not known of any row, so not shown: {', '.join(columns)}." if columns else ""
+
+
+def _unknown(table: pd.DataFrame) -> list[str]:
+    """Return the titles of the columns without a value."""
+    return [
+        title
+        for column, title in MAIN_COLUMNS.items()
+        if title not in _ALWAYS_SAID and len(table) and table[column].isna().all()
+    ]
