@@ -47,7 +47,7 @@ NOT_KNOWN = "not known"
 # A fusion alone has a body to count, and a collective alone exchanges data with other devices; for
 # other rows an empty cell says "does not apply".
 EMPTY_CELL = {"ops": "", "root": "", "exchanged": ""}
-# The kind of what is no fusion is its opcode; that nobody knows how often a loop runs has to be seen.
+# Of no fusion the kind is its opcode. That nobody knows how often a loop runs has to be seen.
 _ALWAYS_SAID = {"kind", "runs"}
 
 
