@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import pytest
 
 from hlo_widgets.analysis.decisions import Exactness, join_decisions, read_decisions
+from hlo_widgets.analysis.decisions.joining import Ways
 from hlo_widgets.analysis.decisions.log import DecisionLog
 from hlo_widgets.analysis.decisions.passes import PassChain, read_pass_chain
-from hlo_widgets.analysis.decisions.record import FusionDecision, Verdict
-from hlo_widgets.analysis.decisions.renames import compare_passes
+from hlo_widgets.analysis.decisions.record import DecisionJoin, FusionDecision, Verdict
+from hlo_widgets.analysis.decisions.renames import HandedOn, compare_passes
 from hlo_widgets.hlo import parse_hlo_module
 from tests.analysis.dumps import DATA, decisions_of, dump_folder, file_of, module_of
 
@@ -95,45 +97,6 @@ ENTRY %e (x: f32[4]) -> (f32[4], f32[4], f32[4]) {
 """
 
 
-def compare(after):
-    return compare_passes(parse_hlo_module(BEFORE), parse_hlo_module(after))
-
-
-def test_a_rename_that_leaves_no_choice_is_certain():
-    step = compare(BEFORE.replace("fusion.1", "loop_sine_fusion").replace("body", "fused_sine"))
-    assert step.renames == {"fusion.1": "loop_sine_fusion"}
-    assert (step.likely, step.merged, step.made, step.gone) == ({}, {}, (), ())
-
-
-def renamed_twins(text):
-    return text.replace("%a", "%c").replace("%b ", "%d ").replace("%b)", "%d)")
-
-
-def test_twins_that_are_renamed_are_told_apart_by_who_reads_them():
-    step = compare(renamed_twins(BEFORE))
-    assert (step.renames, step.likely) == ({"a": "c", "b": "d"}, {})
-
-
-def test_twins_that_nobody_reads_are_paired_by_order_alone():
-    before = BEFORE.replace("tuple(%fusion.1, %a, %b)", "tuple(%fusion.1, %x, %x)")
-    step = compare_passes(parse_hlo_module(before), parse_hlo_module(renamed_twins(before)))
-    assert (step.renames, step.likely) == ({}, {"a": "c", "b": "d"})
-
-
-def test_names_that_are_only_numbered_anew_are_certain():
-    before = BEFORE.replace("tuple(%fusion.1, %a, %b)", "tuple(%fusion.1, %x, %x)")
-    after = before.replace("%a ", "%a.0 ").replace("%b ", "%b.0 ")
-    step = compare_passes(parse_hlo_module(before), parse_hlo_module(after))
-    assert (step.renames, step.likely) == ({"a": "a.0", "b": "b.0"}, {})
-
-
-def test_a_bitcast_that_is_made_anew_without_its_name_is_a_rename():
-    bitcast = BEFORE.replace("%a = f32[4] cosine", "%a = f32[4] bitcast")
-    after = bitcast.replace("%a", "%bitcast.9").replace(', metadata={op_name="cos"}', "", 1)
-    step = compare_passes(parse_hlo_module(bitcast), parse_hlo_module(after))
-    assert (step.renames, step.likely) == ({"a": "bitcast.9"}, {})
-
-
 LAYERS = """HloModule m
 %wave (p: f32[4]) -> f32[4] {
   %p = f32[4] parameter(0)
@@ -170,15 +133,58 @@ ENTRY %e (x: f32[4], y: f32[4]) -> (f32[4], f32[4], f32[4], f32[4]) {
 """
 
 
+def compare(after, before=BEFORE):
+    return compare_passes(parse_hlo_module(before), parse_hlo_module(after))
+
+
+def test_an_op_that_computes_the_same_under_another_name_is_renamed():
+    step = compare(BEFORE.replace("fusion.1", "loop_sine_fusion").replace("body", "fused_sine"))
+    assert step.renames == {"fusion.1": "loop_sine_fusion"}
+    assert (step.merged, step.passed_on, step.made, step.gone) == ({}, {}, (), ())
+
+
+def test_twins_are_renamed_in_text_order():
+    after = BEFORE.replace("%a", "%c").replace("%b ", "%d ").replace("%b)", "%d)")
+    assert compare(after).renames == {"a": "c", "b": "d"}
+
+
+def test_what_is_computed_from_an_op_that_was_written_anew_is_still_found():
+    before = BEFORE.replace("fusion.1, %a, %b", "fusion.1, %a, %a").replace("%b = ", "%unread = ")
+    after = before.replace("%a", "%c").replace("sine(%p)", "tan(%p)")
+    assert compare(after, before).renames == {"a": "c"}
+    # The same value twice, now once: none of the two was renamed, both are computed by the one.
+    step = compare(after.replace("%unread = f32[4] cosine(", "%unread = f32[4] negate("), before)
+    assert step.renames == {"a": "c"}
+    assert "unread" not in step.merged
+
+
+def test_a_bitcast_that_only_changes_the_layout_has_two_sides():
+    before = BEFORE.replace("%a = f32[4] cosine", "%a = f32[4] bitcast")
+    after = before.replace("tuple(%fusion.1, %a, %b)", "tuple(%fusion.1, %fusion.1, %b)")
+    after = "\n".join(line for line in after.splitlines() if not line.startswith("  %a = "))
+    step = compare(after, before)
+    assert step.passed_on == {"a": HandedOn(("fusion.1",), ("t",))}
+    assert (step.renames, step.merged, step.gone) == ({}, {}, ("a",))
+
+
 def test_layers_that_are_alike_are_told_apart_by_what_they_read():
-    step = compare_passes(parse_hlo_module(LAYERS), parse_hlo_module(MERGED_LAYERS))
-    assert step.merged == {"wave.1": "first", "wave.2": "second", "a": "first", "b": "second"}
-    assert step.likely == {}
+    step = compare(MERGED_LAYERS, LAYERS)
+    assert step.merged == {
+        "wave.1": ("first",),
+        "wave.2": ("second",),
+        "a": ("first",),
+        "b": ("second",),
+    }
 
 
-def test_a_merge_that_leaves_no_choice_is_certain_and_one_of_twins_is_likely():
+def test_what_is_copied_into_each_of_its_readers_is_in_all_of_them():
     after = """HloModule m
-%both (p: f32[4]) -> (f32[4], f32[4]) {
+%one (p: f32[4]) -> f32[4] {
+  %p = f32[4] parameter(0)
+  %s = f32[4] sine(%p), metadata={op_name="sin"}
+  ROOT %c = f32[4] cosine(%s), metadata={op_name="cos"}
+}
+%two (p: f32[4]) -> (f32[4], f32[4]) {
   %p = f32[4] parameter(0)
   %s = f32[4] sine(%p), metadata={op_name="sin"}
   %c = f32[4] cosine(%s), metadata={op_name="cos"}
@@ -186,16 +192,16 @@ def test_a_merge_that_leaves_no_choice_is_certain_and_one_of_twins_is_likely():
 }
 ENTRY %e (x: f32[4]) -> (f32[4], f32[4], f32[4]) {
   %x = f32[4] parameter(0)
-  %fusion.2 = (f32[4], f32[4]) fusion(%x), kind=kLoop, calls=%both
-  %g = f32[4] get-tuple-element(%fusion.2), index=0
-  %h = f32[4] get-tuple-element(%fusion.2), index=1
-  ROOT %t = (f32[4], f32[4], f32[4]) tuple(%g, %h, %h)
+  %fusion.2 = f32[4] fusion(%x), kind=kLoop, calls=%one
+  %fusion.3 = (f32[4], f32[4]) fusion(%x), kind=kLoop, calls=%two
+  %g = f32[4] get-tuple-element(%fusion.3), index=0
+  %h = f32[4] get-tuple-element(%fusion.3), index=1
+  ROOT %t = (f32[4], f32[4], f32[4]) tuple(%g, %fusion.2, %h)
 }
 """
     step = compare(after)
-    assert step.merged == {"fusion.1": "fusion.2"}
-    assert step.likely == {"a": "fusion.2", "b": "fusion.2"}
     assert step.renames == {}
+    assert step.merged == dict.fromkeys(("fusion.1", "a", "b"), ("fusion.2", "fusion.3"))
 
 
 def test_the_chain_of_passes_names_only_those_that_changed_names():
@@ -223,3 +229,39 @@ def test_each_pair_of_names_is_followed_once_however_many_records_it_has():
     assert joined_ones[2].join.exactness is Exactness.NOT_JOINED
     assert other.join.exactness is Exactness.NOT_JOINED
     assert other.module == "another"
+
+
+def test_a_long_chain_of_names_is_walked_once():
+    asked = []
+
+    def following(name):
+        asked.append(name)
+        return (f"n{int(name[1:]) + 1}",)
+
+    ways = Ways(frozenset({"n1000"}), following)
+    for number in reversed(range(1000)):
+        assert ways.ends(f"n{number}") == ("n1000",)
+    assert len(asked) == 1000
+
+
+def test_names_that_lead_in_a_circle_lead_nowhere():
+    ways = Ways(frozenset({"end"}), lambda name: {"a": "b", "b": "a"}[name])
+    assert ways.ends("a") == ways.ends("b") == ()
+    ways = Ways(frozenset({"end"}), lambda name: {"a": ("b",), "b": ("a", "end")}[name])
+    assert ways.ends("a") == ways.ends("b") == ("end",)
+
+
+def test_records_of_one_chain_are_joined_last_first():
+    module = parse_hlo_module(BEFORE)
+    names = [f"step.{number}" for number in range(500)] + ["fusion.1"]
+    records = tuple(
+        FusionDecision(
+            f"op.{step}", one, Verdict.FUSED, step=step, consumers=(one,), fusion_name=other
+        )
+        for step, (one, other) in enumerate(itertools.pairwise(names))
+    )
+    log = join_decisions(DecisionLog(records), module)
+    assert [decision.step for decision in log.decisions] == list(range(500))
+    assert {decision.join for decision in log.decisions} == {
+        DecisionJoin(Exactness.EXACT, ("fusion.1",), ("fusion.1",))
+    }

@@ -1,16 +1,18 @@
 """From the names in a decision to the instructions of a final module.
 
-A name may stand in the final module; or the record itself says into what it was fused, or a pass
-dump what it was renamed to. Where all that leads nowhere, the name that JAX gave the op is looked
-for: several ops may share it, so such a join is inexact.
+A name may stand in the final module; or the record itself says into what it was fused, or the
+dumped passes what it was renamed to, or what computes its value now. Where all that leads nowhere,
+a name that only handed on a value stands for its other side, and last the name that JAX gave the op
+is looked for: several ops may share it. Both are inexact.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from enum import Enum
 
 from hlo_widgets.analysis.decisions.log import DecisionLog
 from hlo_widgets.analysis.decisions.passes import PassChain
@@ -20,7 +22,7 @@ from hlo_widgets.analysis.decisions.record import (
     FusionDecision,
     Verdict,
 )
-from hlo_widgets.analysis.decisions.renames import OpOrigin, origins_of
+from hlo_widgets.analysis.decisions.renames import HandedOn, OpOrigin, origins_of
 from hlo_widgets.errors import HloParseError
 from hlo_widgets.hlo import HloInstruction, HloModule, parse_hlo_module
 
@@ -29,61 +31,126 @@ __all__ = ["Lineage", "join_decisions"]
 _OPCODE = re.compile(r"%[\w.-]+ = (?:\([^=]*?\)|\S+) ([\w-]+)\(")
 _OP_NAME = re.compile(r'op_name="([^"]*)"')
 _LESS_SURE = {exactness: place for place, exactness in enumerate(Exactness)}
+_NO_ORIGIN = OpOrigin("", "")
 _NOWHERE = DecisionJoin(Exactness.NOT_JOINED)
 _Found = tuple[Exactness, tuple[str, ...]]
 
 
-@dataclass(frozen=True)
+class Side(Enum):
+    """Which side of a decision a name stands on."""
+
+    PRODUCER = "producer"
+    CONSUMER = "consumer"
+
+
 class Lineage:
     """Where names of earlier passes lead in a final module.
 
-    Attributes:
+    Args:
         standing: Names of the instructions outside of fusions in the final module.
         certain: Names that a name certainly lives on in.
-        likely: Names that it likely lives on in.
+        roots: The op that computes the value of a fusion, by the fusion's name.
+        passed_on: The two sides of what only handed on a value.
         origins: What older names stood for.
         homes: Final instructions by what they compute, inside fusions too.
     """
 
-    standing: frozenset[str]
-    certain: Mapping[str, set[str]] = field(repr=False)
-    likely: Mapping[str, set[str]] = field(repr=False)
-    origins: Mapping[str, OpOrigin] = field(repr=False)
-    homes: Mapping[OpOrigin, tuple[str, ...]] = field(repr=False)
-    _followed: dict[str, _Found] = field(default_factory=dict, init=False, repr=False)
-
-    def follow(self, name: str) -> tuple[Exactness, tuple[str, ...]]:
-        """Return the final instructions that run what `name` computed, and how sure that is."""
+    def __init__(
+        self,
+        standing: frozenset[str],
+        certain: Mapping[str, set[str]],
+        roots: Mapping[str, str],
+        passed_on: Mapping[str, HandedOn],
+        origins: Mapping[str, OpOrigin],
+        homes: Mapping[OpOrigin, tuple[str, ...]],
+    ) -> None:
+        self._certain = Ways(standing, lambda name: certain.get(name, ()))
+        self._through_roots = Ways(
+            standing,
+            lambda name: (*certain.get(name, ()), *([roots[name]] if name in roots else ())),
+        )
+        self._roots, self._passed_on = roots, passed_on
+        self._origins, self._homes = origins, homes
         # A compiler looks at one op many times: a name stands in dozens of records.
-        if name not in self._followed:
-            self._followed[name] = self._follow(name)
-        return self._followed[name]
+        self._followed: dict[tuple[str, Side], _Found] = {}
 
-    def _follow(self, name: str) -> _Found:
-        if name in self.standing:
-            return Exactness.EXACT, (name,)
-        for exactness, steps in (
-            (Exactness.EXACT, (self.certain,)),
-            (Exactness.INEXACT, (self.certain, self.likely)),
+    def follow(self, name: str, side: Side) -> _Found:
+        """Return the final instructions that run what `name` computed, and how sure that is."""
+        if (name, side) not in self._followed:
+            self._followed[name, side] = self._follow(name, side)
+        return self._followed[name, side]
+
+    def _follow(self, name: str, side: Side) -> _Found:
+        for exactness, found in (
+            (Exactness.EXACT, self._by_value(name)),
+            (Exactness.INEXACT, self._through_roots.ends(name)),
+            (Exactness.INEXACT, self._beyond(name, side)),
+            (Exactness.INEXACT, self._homes.get(self._origins.get(name, _NO_ORIGIN), ())),
         ):
-            found = self._reached(name, steps)
             if found:
                 return exactness, found
-        homes = self.homes.get(self.origins.get(name, OpOrigin("", "")), ())
-        return (Exactness.INEXACT if homes else Exactness.NOT_JOINED), homes
+        return Exactness.NOT_JOINED, ()
 
-    def _reached(self, name: str, steps: Iterable[Mapping[str, set[str]]]) -> tuple[str, ...]:
+    def _by_value(self, name: str) -> tuple[str, ...]:
+        """Follow a name, or the op whose value that of a fusion is if no dump has the fusion."""
+        seen: set[str] = set()
+        current: str | None = name
+        while current is not None and current not in seen:
+            found = self._certain.ends(current)
+            if found:
+                return found
+            seen.add(current)
+            current = self._roots.get(current)
+        return ()
+
+    def _beyond(self, name: str, side: Side) -> tuple[str, ...]:
+        """Follow the other side of a name that only handed on a value."""
         found: dict[str, None] = {}
         waiting, seen = [name], {name}
         while waiting:
             current = waiting.pop()
-            if current in self.standing:
-                found[current] = None
-                continue
-            following = {after for step in steps for after in step.get(current, ())} - seen
-            seen |= following
-            waiting.extend(sorted(following, reverse=True))
+            handed = self._passed_on.get(current)
+            if handed is None:
+                following = self._certain.following(current)
+            else:
+                following = handed.operands if side is Side.PRODUCER else handed.users
+            for other in sorted(set(following) - seen):
+                seen.add(other)
+                ends = self._by_value(other)
+                found |= dict.fromkeys(ends)
+                if not ends:
+                    waiting.append(other)
         return tuple(found)
+
+
+class Ways:
+    """Walks from name to name up to those that stand in the final module.
+
+    Args:
+        standing: The names that stand there.
+        following: Returns the next names.
+    """
+
+    def __init__(self, standing: frozenset[str], following: Callable[[str], Iterable[str]]) -> None:
+        self._standing, self.following = standing, following
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def ends(self, name: str) -> tuple[str, ...]:
+        """Return the names that a name leads to."""
+        found: dict[str, None] = {}
+        waiting, seen = [name], {name}
+        while waiting:
+            current = waiting.pop()
+            if current in self._standing:
+                found[current] = None
+            elif current in self._known:
+                found |= dict.fromkeys(self._known[current])
+            else:
+                following = set(self.following(current)) - seen
+                seen |= following
+                waiting.extend(sorted(following, reverse=True))
+        self._known[name] = tuple(found)
+        return self._known[name]
 
 
 def join_decisions(
@@ -102,8 +169,9 @@ def join_decisions(
     """
     chain = chain or PassChain()
     join = _Joiner(module, _lineage(log, module, chain))
-    joined = tuple(decision.with_join(join.of(decision)) for decision in log.decisions)
-    return replace(log, decisions=joined, passes=chain.passes, before=chain.before)
+    # The last ones first: where a name led on to others, a walk ends at the first that is known.
+    joined = [decision.with_join(join.of(decision)) for decision in reversed(log.decisions)]
+    return replace(log, decisions=tuple(reversed(joined)), passes=chain.passes, before=chain.before)
 
 
 class _Joiner:
@@ -129,10 +197,10 @@ class _Joiner:
         return self._made[key]
 
     def _join(self, producer: str, consumers: tuple[str, ...]) -> DecisionJoin:
-        exactness, producers = self._lineage.follow(producer)
+        exactness, producers = self._lineage.follow(producer, Side.PRODUCER)
         final: dict[str, None] = {}
         for name in consumers:
-            surety, found = self._lineage.follow(name)
+            surety, found = self._lineage.follow(name, Side.CONSUMER)
             exactness = max(exactness, surety, key=_LESS_SURE.__getitem__)
             final |= dict.fromkeys(found)
         return DecisionJoin(exactness, producers, tuple(final))
@@ -140,24 +208,32 @@ class _Joiner:
 
 def _lineage(log: DecisionLog, module: HloModule, chain: PassChain) -> Lineage:
     certain: dict[str, set[str]] = defaultdict(set)
-    likely: dict[str, set[str]] = defaultdict(set)
+    roots: dict[str, str] = {}
+    passed_on: dict[str, HandedOn] = {}
     for decision in log.decisions:
         if decision.verdict is Verdict.FUSED and decision.fusion_name:
             for name in (decision.producer, *decision.consumers):
                 if name != decision.fusion_name:
                     certain[name].add(decision.fusion_name)
+            if decision.consumer and not decision.siblings:
+                roots.setdefault(decision.fusion_name, decision.consumer)
     for step in chain.steps:
-        ways_found = ((step.renames, certain), (step.merged, certain), (step.likely, likely))
-        for pairs, ways in ways_found:
-            for old, new in pairs.items():
-                ways[old].add(new)
+        for old, new in step.renames.items():
+            certain[old].add(new)
+        for old, computing in step.merged.items():
+            certain[old].update(computing)
+        passed_on |= step.passed_on
+    for source in log.sources:
+        for name, computing in chain.values.homes_of_quoted(source).items():
+            certain[name].update(computing)
     standing = frozenset(
         i.name
         for computation in module.computations
         if not computation.is_fusion_computation
         for i in computation.instructions
     )
-    return Lineage(standing, certain, likely, _origins(log, chain), _homes(module))
+    origins, homes = _origins(log, chain), _homes(module)
+    return Lineage(standing, certain, roots, passed_on, origins, homes)
 
 
 def _origins(log: DecisionLog, chain: PassChain) -> dict[str, OpOrigin]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hlo_widgets.analysis.decisions.record import Exactness, FusionDecision, Verdict
 
@@ -13,7 +13,19 @@ if TYPE_CHECKING:
     from hlo_widgets.analysis.decisions.passes import PassRecord
     from hlo_widgets.hlo import HloModule
 
-__all__ = ["DecisionLog", "DecisionSource", "merge_sources"]
+__all__ = ["DecisionLog", "DecisionSource", "QuotedFusion", "merge_sources"]
+
+
+class QuotedFusion(NamedTuple):
+    """A fusion as a source quotes it at one moment: it may be gone by the end of the pass.
+
+    Attributes:
+        text: Text of the instruction.
+        body: Text of the computation that it calls.
+    """
+
+    text: str
+    body: str
 
 
 @dataclass(frozen=True)
@@ -29,6 +41,7 @@ class DecisionSource:
             "About to fuse". A fusion may take two records.
         unread: How many records of a fusion pass could not be understood, by how they begin.
         texts: Instruction texts that the source quotes, by name: what older names stood for.
+        fusions: What it quotes of fusions, by name.
         module_text: HLO text of the module before fusion, where the source carries it.
     """
 
@@ -38,6 +51,7 @@ class DecisionSource:
     records: Mapping[str, int] = field(default_factory=dict)
     unread: Mapping[str, int] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    fusions: Mapping[str, QuotedFusion] = field(default_factory=dict, repr=False)
     module_text: str | None = field(default=None, repr=False)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hlo_widgets.analysis.decisions.renames import OpOrigin, PassStep, add_origins, compare_passes
+from hlo_widgets.analysis.decisions.values import ChainValues, ModuleValues
 from hlo_widgets.errors import HloFileError, HloParseError
 from hlo_widgets.hlo import HloInstruction, HloModule, list_dump, parse_hlo_module, read_hlo
 
@@ -108,12 +109,14 @@ class PassChain:
         origins: What each name stood for when it was first seen.
         passes: All passes that changed the module, in order.
         before: The module before the first of them; None where no passes were dumped.
+        values: Who computes what, from the first fusion on.
     """
 
     steps: tuple[PassStep, ...] = ()
     origins: Mapping[str, OpOrigin] = field(default_factory=dict, repr=False)
     passes: tuple[PassRecord, ...] = field(default=(), repr=False, compare=False)
     before: HloModule | None = field(default=None, repr=False, compare=False)
+    values: ChainValues = field(default_factory=ChainValues, repr=False, compare=False)
 
 
 class DumpedModule(NamedTuple):
@@ -153,8 +156,10 @@ def pass_chain(dumps: Iterable[DumpedModule]) -> PassChain:
     """
     passes: list[PassRecord] = []
     origins: dict[str, OpOrigin] = {}
+    values = ChainValues()
     first: HloModule | None = None
     before: HloModule | None = None
+    last: ModuleValues | None = None
     body = ""
     for dumped in dumps:
         # The first line has the module's attributes, which change without its instructions.
@@ -162,12 +167,17 @@ def pass_chain(dumps: Iterable[DumpedModule]) -> PassChain:
             continue
         add_origins(origins, dumped.module)
         if before is not None:
-            passes.append(_record(before, dumped))
+            both = ModuleValues(), ModuleValues()
+            # Records are about names from the first fusion on.
+            if last is not None or _fusions(dumped.module):
+                both = last or values.add(before), values.add(dumped.module)
+                last = both[1]
+            passes.append(_record(before, dumped, both))
         first = first or dumped.module
         before = dumped.module
     steps = (record.step for record in passes)
     told = tuple(step for step in steps if step.made or step.gone or step.renames)
-    return PassChain(told, origins, tuple(passes), first)
+    return PassChain(told, origins, tuple(passes), first, values)
 
 
 def _dumped_modules(folder: Path, module_name: str) -> Iterator[DumpedModule]:
@@ -186,8 +196,10 @@ def _dumped_modules(folder: Path, module_name: str) -> Iterator[DumpedModule]:
             yield DumpedModule(number, dumped.pass_name, module)
 
 
-def _record(before: HloModule, dumped: DumpedModule) -> PassRecord:
-    step = compare_passes(before, dumped.module, dumped.number, dumped.name)
+def _record(
+    before: HloModule, dumped: DumpedModule, values: tuple[ModuleValues, ModuleValues]
+) -> PassRecord:
+    step = compare_passes(before, dumped.module, dumped.number, dumped.name, values)
     named = _NAME.match(dumped.name)
     return PassRecord(
         number=dumped.number,
@@ -202,8 +214,8 @@ def _record(before: HloModule, dumped: DumpedModule) -> PassRecord:
 
 def _fusion_changes(before: HloModule, after: HloModule, step: PassStep) -> FusionChanges:
     old, new = _fusions(before), _fusions(after)
-    moved = {**step.likely, **step.merged, **step.renames}
-    pairs = [(name, moved[name]) for name in old if name in moved]
+    moved = {**{name: (now,) for name, now in step.renames.items()}, **step.merged}
+    pairs = [(name, home) for name in old for home in moved.get(name, ())]
     # An op that is paired by what it computes is alone in that; one that was taken in is not.
     renamed = tuple(
         (a, b) for a, b in pairs if b in new and _size(new[b]) == _size(old[a]) and b not in old

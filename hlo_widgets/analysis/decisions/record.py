@@ -29,9 +29,9 @@ class Exactness(StrEnum):
     """How surely the names of a decision were found in the final module."""
 
     EXACT = "exact"
-    """By the name, or through fusions and renames that leave no choice."""
+    """By the name, through recorded fusions, or by who computes its value now."""
     INEXACT = "inexact"
-    """By the op name that JAX gave, which several ops may share."""
+    """By the op that a relabelling led to, or by a name of JAX's that several ops may share."""
     NOT_JOINED = "not joined"
     """One of the names, at least, leads to nothing in the final module."""
 

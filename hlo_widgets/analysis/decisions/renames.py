@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
-from hlo_widgets.analysis.decisions.merges import content_of, find_merged
+from hlo_widgets.analysis.decisions.values import (
+    ModuleValues,
+    ValueNumbering,
+    number_module,
+    running_ops,
+)
 from hlo_widgets.hlo import HloInstruction, HloModule
+from hlo_widgets.hlo import opcode as opcodes
 
-__all__ = ["OpOrigin", "PassStep", "add_origins", "compare_passes", "origins_of"]
+__all__ = ["HandedOn", "OpOrigin", "PassStep", "add_origins", "compare_passes", "origins_of"]
 
 
 @dataclass(frozen=True)
@@ -27,15 +32,30 @@ class OpOrigin:
 
 
 @dataclass(frozen=True)
+class HandedOn:
+    """The two sides of an op that only handed on a value, such as a bitcast.
+
+    Attributes:
+        operands: Names of what it read.
+        users: Names of what read it.
+    """
+
+    operands: tuple[str, ...]
+    users: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class PassStep:
     """What one pass did to the names of the ops that run.
 
     Attributes:
         number: Position of the pass.
         name: Pipeline and pass, as XLA names them.
-        renames: New names by old, where what the op computes leaves no choice.
-        merged: The fusion that took in an op, where what both compute leaves no choice.
-        likely: New names by old, where only the order tells, or which of several alike was merged.
+        renames: New names by old, of ops that compute the same in the same way.
+        merged: The ops that compute now what an op computed: fusions that took it in, several where
+            it was copied into each.
+        passed_on: What was read, and by whom, through an op that is gone and only handed on a
+            value.
         made: Names that are new and no renamed ones.
         gone: Names that are gone and were not renamed.
     """
@@ -43,8 +63,8 @@ class PassStep:
     number: int
     name: str
     renames: Mapping[str, str]
-    merged: Mapping[str, str]
-    likely: Mapping[str, str]
+    merged: Mapping[str, tuple[str, ...]]
+    passed_on: Mapping[str, HandedOn]
     made: tuple[str, ...]
     gone: tuple[str, ...]
 
@@ -63,14 +83,18 @@ def add_origins(origins: dict[str, OpOrigin], module: HloModule) -> None:
         origins: What names stood for before; is changed.
         module: The module.
     """
-    for op in _running(module):
+    for op in running_ops(module):
         # Metadata is read on first use: of most ops a module before this one has told it.
         if op.name not in origins:
             origins[op.name] = OpOrigin(op.opcode, op.metadata.op_name or "")
 
 
 def compare_passes(
-    before: HloModule, after: HloModule, number: int = 0, name: str = ""
+    before: HloModule,
+    after: HloModule,
+    number: int = 0,
+    name: str = "",
+    values: tuple[ModuleValues, ModuleValues] | None = None,
 ) -> PassStep:
     """Compare a module before and after a pass by the ops that run, which are all outside fusions.
 
@@ -79,130 +103,61 @@ def compare_passes(
         after: The module after it.
         number: Position of the pass.
         name: Name of the pass.
+        values: The values of both; None to number them here.
     """
-    old = {i.name: i for i in _running(before)}
-    new = {i.name: i for i in _running(after)}
+    old = {i.name: i for i in running_ops(before)}
+    new = {i.name: i for i in running_ops(after)}
     gone = {n: i for n, i in old.items() if n not in new}
     made = {n: i for n, i in new.items() if n not in old}
-    looks = _Looks()
-    renames = _certain(gone, made, looks)
+    old_values, new_values = values or _values(before, after)
+    renames = _renames(gone, made, old_values, new_values)
     for old_name, new_name in renames.items():
         del gone[old_name], made[new_name]
-    likely = _by_order(gone, made, looks)
-    for old_name, new_name in likely.items():
-        del gone[old_name], made[new_name]
-    merged, perhaps = find_merged(gone, old, new, renames | likely)
-    likely |= perhaps
-    return PassStep(number, name, renames, merged, likely, tuple(made), tuple(gone))
+    passed_on, merged = {}, {}
+    for old_name, op in gone.items():
+        value = old_values.numbers.get(old_name)
+        is_own = value not in {old_values.numbers.get(o.name) for o in op.operands}
+        if op.opcode in opcodes.RELABELS or not is_own:
+            place = old_values.places.get(op.parent.name, "")
+            passed_on[old_name] = _handed_on(op, new_values.roots.get(place))
+        if is_own and value is not None and (homes := new_values.homes.get(value)):
+            merged[old_name] = homes
+    return PassStep(number, name, renames, merged, passed_on, tuple(made), tuple(gone))
 
 
-def _running(module: HloModule) -> Iterator[HloInstruction]:
-    for computation in module.computations:
-        if not computation.is_fusion_computation:
-            yield from computation.instructions
+def _values(before: HloModule, after: HloModule) -> tuple[ModuleValues, ModuleValues]:
+    numbering = ValueNumbering()
+    old = number_module(numbering, before)
+    return old, number_module(numbering, after, old)
 
 
-_Signature = tuple[object, ...]
+def _handed_on(op: HloInstruction, root: str | None) -> HandedOn:
+    """Return the sides of an op, of a root the one that its computation has now among them."""
+    users = tuple(user.name for user in op.users)
+    if op.is_root and root is not None:
+        users = (*users, root)
+    return HandedOn(tuple(o.name for o in op.operands), users)
 
 
-class _Looks(dict[HloInstruction, _Signature]):
-    """What ops compute, each put together when it is first asked for: it is asked for many times.
-
-    The keys are instructions, the values tuples of opcode, shape, op name and content.
-    """
-
-    def __missing__(self, op: HloInstruction) -> _Signature:
-        look = self[op] = _signature(op)
-        return look
-
-
-_TOLD_BY_SHAPE = ("bitcast", "copy", "reshape", "tuple")
-
-
-def _certain(
-    gone: Mapping[str, HloInstruction], made: Mapping[str, HloInstruction], looks: _Looks
+def _renames(
+    gone: Mapping[str, HloInstruction],
+    made: Mapping[str, HloInstruction],
+    old: ModuleValues,
+    new: ModuleValues,
 ) -> dict[str, str]:
-    """Pair ops that compute the same in the same place, where each is alone in that.
-
-    The place is what an op reads, or who reads it. A pass that numbers the names anew tells by the
-    name.
-    """
-    renames = {
-        name: f"{name}.0"
-        for name, op in gone.items()
-        if f"{name}.0" in made and looks[op] == looks[made[f"{name}.0"]]
-    }
-    # A renamed op can make its neighbours' places known, so that once more is worth a try.
-    # Arbitrary.
-    for _ in range(8):
-        found: dict[str, str] = {}
-        for place in (_operands, _readers):
-            known = renames | found
-            rest = {name: op for name, op in gone.items() if name not in known}
-            taken = set(known.values())
-            free = {name: op for name, op in made.items() if name not in taken}
-            old = _by_signature(rest, partial(place, renames=known), looks)
-            new = _by_signature(free, partial(place, renames={}), looks)
-            found |= {
-                names[0]: new[signature][0]
-                for signature, names in old.items()
-                if len(names) == 1 and len(new.get(signature, ())) == 1
-            }
-        if not found:
-            break
-        renames |= found
-    return renames
-
-
-_Place = Callable[[HloInstruction], tuple[object, ...] | None]
-
-
-def _operands(op: HloInstruction, renames: Mapping[str, str]) -> tuple[object, ...]:
-    return tuple(renames.get(o.name, o.name) for o in op.operands)
-
-
-def _readers(op: HloInstruction, renames: Mapping[str, str]) -> tuple[object, ...] | None:
-    places = [
-        (renames.get(user.name, user.name), position)
-        for user in op.users
-        for position, operand in enumerate(user.operands)
-        if operand is op
-    ]
-    # What nobody reads has no place, or is the result.
-    return ("read by", *sorted(places)) if places else None
-
-
-def _by_signature(
-    ops: Mapping[str, HloInstruction], place: _Place, looks: _Looks
-) -> dict[_Signature, list[str]]:
-    names: dict[_Signature, list[str]] = defaultdict(list)
-    for name, op in ops.items():
-        where = place(op)
-        if where is not None:
-            # A late pass makes bitcasts anew without the name that JAX gave; what they compute is
-            # told by shape and operand all the same.
-            look = looks[op][:2] if op.opcode in _TOLD_BY_SHAPE else looks[op]
-            names[(*look, where)].append(name)
-    return names
-
-
-def _signature(op: HloInstruction) -> _Signature:
-    shape = op.shape.to_string(with_layout=False)
-    content = (op.attributes.get("index"), *sorted(content_of(op).items()))
-    return (op.opcode, shape, op.metadata.op_name, content)
-
-
-def _by_order(
-    gone: Mapping[str, HloInstruction], made: Mapping[str, HloInstruction], looks: _Looks
-) -> dict[str, str]:
-    """Pair ops that look alike but for their operands, in text order, where there are as many."""
-    old: dict[_Signature, list[str]] = defaultdict(list)
-    new: dict[_Signature, list[str]] = defaultdict(list)
-    for by_signature, ops in ((old, gone), (new, made)):
+    """Pair ops that compute the same in the same way, where as many did before as do now."""
+    before: dict[tuple[int, str], list[str]] = defaultdict(list)
+    after: dict[tuple[int, str], list[str]] = defaultdict(list)
+    for values, ops, names in ((old, gone, before), (new, made, after)):
         for name, op in ops.items():
-            by_signature[looks[op]].append(name)
-    pairs: dict[str, str] = {}
-    for signature, names in old.items():
-        if len(names) == len(new.get(signature, ())):
-            pairs |= dict(zip(names, new[signature], strict=True))
-    return pairs
+            if name in values.numbers:
+                names[values.numbers[name], op.opcode].append(name)
+    # Where several compute one value, any of them may stand for any other: in text order.
+    pairs = {
+        name: now
+        for key, names in before.items()
+        if len(names) == len(after.get(key, ()))
+        for name, now in zip(names, after[key], strict=True)
+    }
+    loops = {a: b for a, b in new.renamed.items() if a in gone and b in made}
+    return pairs | loops

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from hlo_widgets.analysis.decisions.log import DecisionSource
+from hlo_widgets.analysis.decisions.log import DecisionSource, QuotedFusion
 from hlo_widgets.analysis.decisions.log_lines import DETAILS, PATTERNS, LogMessage, messages
 from hlo_widgets.analysis.decisions.record import FusionDecision, Verdict
 from hlo_widgets.errors import DecisionFileError
@@ -25,7 +25,11 @@ _MULTI_OUTPUT = frozenset(
     }
 )
 _MAIN_PASS, MULTI_OUTPUT_PASS = "TpuInstructionFusion", "multi-output fusion"
-_INSTRUCTION = re.compile(r"%([\w.-]+) = [^\n]*")
+_INSTRUCTION = re.compile(r"%([\w.-]+) = (?:[^\n]*? calls=%([\w.-]+))?[^\n]*")
+
+_COMPUTATION = re.compile(
+    r"(?:Producer|consumer) computation: *(?P<text>%(?P<name>[\w.-]+) .*\n\})", re.DOTALL
+)
 
 
 @dataclass
@@ -78,6 +82,7 @@ def read_compiler_log(text: str, path: str) -> DecisionSource:
         dict(reader.records),
         dict(reader.unread),
         texts=reader.texts,
+        fusions=reader.fusions,
     )
 
 
@@ -88,6 +93,9 @@ class _LogReader:
         self.records: Counter[str] = Counter()
         self.unread: Counter[str] = Counter()
         self.texts: dict[str, str] = {}
+        self.fusions: dict[str, QuotedFusion] = {}
+        # By the name of what it calls: how an op was quoted last.
+        self._callers: dict[str, tuple[str, str]] = {}
         self._threads: dict[str, _Thread] = {}
         self._step = -1
 
@@ -102,6 +110,10 @@ class _LogReader:
                 return
         if DETAILS.match(message.text):
             self.records["(details)"] += 1
+            body = _COMPUTATION.match(message.text)
+            if body is not None and body["name"] in self._callers:
+                name, text = self._callers[body["name"]]
+                self.fusions.setdefault(name, QuotedFusion(text, body["text"]))
         else:
             words = " ".join(message.text.split()[:4])
             self.unread[f"{message.place.partition(':')[0]}: {words[:60]}"] += 1
@@ -182,6 +194,8 @@ class _LogReader:
     def _keep_texts(self, text: str) -> None:
         for match in _INSTRUCTION.finditer(text):
             self.texts.setdefault(match[1], match[0])
+            if match[2] is not None:
+                self._callers[match[2]] = match[1], match[0]
 
     def _add(
         self,

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from hlo_widgets.analysis.decisions.merges import HANDS_ON
 from hlo_widgets.analysis.decisions.replay.grouping import Kernel, kernel_instructions
 from hlo_widgets.hlo import HloInstruction, HloModule, Shape
+from hlo_widgets.hlo import opcode as opcodes
 
 __all__ = ["Contents", "OpCounts", "PassCheck", "check_kernels"]
+
+# Compilers put it in and take it out without a record.
+_HANDS_ON = opcodes.RELABELS | {"parameter", "constant", "copy", "convert"}
 
 OpCounts = Counter[tuple[object, ...]]
 """How often an op of each opcode, op name and dimensions stands in a kernel."""
@@ -61,7 +64,7 @@ class Contents:
             if op.opcode == "fusion":
                 for computation in op.called_computations:
                     waiting.extend(computation.instructions)
-            elif op.opcode not in HANDS_ON:
+            elif op.opcode not in _HANDS_ON:
                 name = op.metadata.op_name or "" if self._with_names else ""
                 along = op.attributes.get("dimensions", "")
                 counts[op.opcode, name, _dimensions(op.shape), along] += 1

@@ -1,0 +1,65 @@
+"""The values of a program from pass to pass, and of what a compiler quotes between two passes."""
+
+from __future__ import annotations
+
+from hlo_widgets.analysis.decisions.log import DecisionSource
+from hlo_widgets.analysis.decisions.values.module import ModuleValues, is_applied, number_module
+from hlo_widgets.analysis.decisions.values.numbering import ValueNumbering
+from hlo_widgets.errors import HloParseError
+from hlo_widgets.hlo import HloModule, parse_hlo_module
+
+__all__ = ["ChainValues"]
+
+
+class ChainValues:
+    """The values of a program from pass to pass."""
+
+    def __init__(self) -> None:
+        self._numbering = ValueNumbering()
+        self._modules: list[ModuleValues] = []
+        self._numbers: dict[str, int] = {}
+        self._applied: dict[str, str] = {}
+
+    def add(self, module: HloModule) -> ModuleValues:
+        """Number the values of the module after the next pass."""
+        before = self._modules[-1] if self._modules else None
+        values = number_module(self._numbering, module, before)
+        self._modules.append(values)
+        self._numbers = {**values.numbers, **self._numbers}
+        for computation in module.computations:
+            if computation.name not in self._applied and is_applied(computation):
+                self._applied[computation.name] = computation.to_string(metadata=False)
+        return values
+
+    def homes_of_quoted(self, source: DecisionSource) -> dict[str, tuple[str, ...]]:
+        """Find who computes the values of ops that stand in no module, only in a compiler's words.
+
+        Compilers make fusions, grow them and drop them again within one pass.
+
+        Returns:
+            The ops that compute the value after the first pass that has one, by name; without those
+            whose value nobody computes.
+        """
+        texts = {n: text for n, text in source.texts.items() if n not in self._numbers}
+        if not texts or not self._modules:
+            return {}
+        fusions = [fusion for name, fusion in source.fusions.items() if name in texts]
+        texts |= {n: fusion.text for n, fusion in source.fusions.items() if n in texts}
+        entry = "\n".join(("ENTRY %quoted () -> () {", *texts.values(), "}"))
+        bodies = (fusion.body for fusion in fusions)
+        try:
+            quoted = parse_hlo_module(
+                "\n".join(("HloModule quoted", *self._applied.values(), *bodies, entry))
+            )
+        except HloParseError:
+            return {}
+        values = number_module(self._numbering, quoted, ModuleValues(numbers=self._numbers))
+        homes = {
+            name: self._homes_of(values.numbers[name]) for name in texts if name in values.numbers
+        }
+        return {name: found for name, found in homes.items() if found}
+
+    def _homes_of(self, number: int) -> tuple[str, ...]:
+        """Return who computes a value after the first pass after which anybody does."""
+        found = (values.homes.get(number, ()) for values in self._modules)
+        return next((homes for homes in found if homes), ())
