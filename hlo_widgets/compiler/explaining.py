@@ -25,7 +25,10 @@ _PICTURES = {"xla_dump_fusion_visualization": True, "xla_dump_hlo_as_text": True
 # or a GPU compiler's queue does not. Arbitrary: a train step of 16 layers has 320 kB and takes ten
 # seconds.
 _MOST_DRAWN = 512 * 1024
-_NOT_DRAWN = "the program is large: its fusion visualisation was not asked for"
+_NOT_DRAWN = (
+    "the program is large: its fusion visualisation was not asked for, which takes minutes to draw;"
+    " the compiler's log has every refusal without it, but not every fusion"
+)
 _NO_ROOM = (
     "the folder for temporary files is full: the compiler's records may be cut, and what they do"
     " not tell is not known; make room, or name another folder in TMPDIR, and compile again"
