@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -103,8 +104,11 @@ class PairVerdicts:
                 continue
             if len(join.producers) * len(join.consumers) > _MOST_PAIRS:
                 continue
-            for pair in ((p, c) for p in join.producers for c in join.consumers):
-                if pair[0] != pair[1] and pair not in seen and pair[::-1] not in seen:
+            # Where both sides ended in one kernel, the record is about its inside.
+            producers = [name for name in join.producers if name not in join.consumers]
+            consumers = [name for name in join.consumers if name not in join.producers]
+            for pair in itertools.product(producers, consumers):
+                if pair not in seen and pair[::-1] not in seen:
                     seen.add(pair)
                     yield pair
 
