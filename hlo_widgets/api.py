@@ -15,7 +15,7 @@ from hlo_widgets.drawing import render_dot
 from hlo_widgets.errors import HloLookupError, NotCompilableError
 from hlo_widgets.graph import ViewState, build_graph, graph_to_dot
 from hlo_widgets.graph.view import DEFAULT_NODE_LIMIT
-from hlo_widgets.hlo import HloModule, parse_hlo_module, read_hlo
+from hlo_widgets.hlo import HloInstruction, HloModule, parse_hlo_module, read_hlo
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,13 +192,16 @@ def render_svg(
 
 
 def why_not_fused(
-    x: Any, a: str, b: str, decisions: DecisionLog | str | os.PathLike[str] | None = None
+    x: Any,
+    a: str | HloInstruction,
+    b: str | HloInstruction,
+    decisions: DecisionLog | str | os.PathLike[str] | None = None,
 ) -> Explanation:
     """Explain why two ops are not one kernel; see `hlo_widgets.analysis.why.why_not_fused`.
 
     Args:
         x: A module, a `CompilationResult`, the path of a file or a dump folder, or HLO text.
-        a: Name of an op, inside a fusion or not.
+        a: Name of an op, inside a fusion or not, or the instruction.
         b: Name of another.
         decisions: What the compiler wrote down: a `DecisionLog`, or what `read_decisions` reads.
             None takes those that came with `x`, else explains by the graph alone.
@@ -210,7 +213,13 @@ def why_not_fused(
     if decisions is None and isinstance(x, CompilationResult):
         decisions = x.decisions
     log = None if decisions is None else _as_log(decisions)
-    return why.why_not_fused(as_module(x), a, b, log)
+    try:
+        return why.why_not_fused(as_module(x), a, b, log)
+    except HloLookupError as error:
+        if error.hint:
+            raise
+        hint = "`hw.cost_table` lists the ops that do work, and the graph shows all."
+        raise HloLookupError(error.kind, error.name, error.suggestions, hint) from None
 
 
 def as_module(x: Any) -> HloModule:

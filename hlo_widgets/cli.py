@@ -63,7 +63,8 @@ def _words(error: HloWidgetsError | OSError, options: argparse.Namespace) -> str
     if isinstance(error, HloParseError):
         return f"cannot read {file}: {error}"
     if isinstance(error, HloLookupError):
-        return f"{error} `hlo-widgets table {file}` lists those that do work."
+        more = "" if error.hint else f" `hlo-widgets table {file}` lists those that do work."
+        return f"{error}{more}"
     return str(error)
 
 
@@ -267,7 +268,8 @@ def _run_svg(options: argparse.Namespace) -> None:
 
 def _run_why(options: argparse.Namespace) -> None:
     from hlo_widgets.analysis.decisions import read_decisions
-    from hlo_widgets.api import why_not_fused
+    from hlo_widgets.analysis.why import why_not_fused
+    from hlo_widgets.api import as_module
 
     if not options.ops:
         try:
@@ -285,14 +287,20 @@ def _run_why(options: argparse.Namespace) -> None:
         if options.module is not None:
             raise
         log = None  # it may be HLO, and the answer says that there is no record
-    _say(str(why_not_fused(options.module or options.file, *options.ops, log)))
+    _say(str(why_not_fused(as_module(options.module or options.file), *options.ops, log)))
 
 
 def _log_lines(log: DecisionLog) -> Iterator[str]:
+    from hlo_widgets.analysis.why import explained_terms
+
     yield f"{len(log)} records: {_counted(log.by_verdict)}"
     yield f"in the final module: {_counted(log.by_exactness)}"
+    if log.by_reason:
+        yield "refused or ineligible, in the compiler's words (… is the name of an op):"
     for reason, count in log.by_reason.items():
-        yield f"{count:6} refused: {reason}"
+        yield f"{count:6} {reason}"
+    for term in explained_terms(log.by_reason):
+        yield f"       [ours] {term}"
     for record in log.passes:
         if record.changes:
             yield f"pass {record.number}, {record.name}: {record.changes}"

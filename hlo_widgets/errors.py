@@ -118,16 +118,21 @@ class HloLookupError(HloWidgetsError, KeyError):
         kind: "instruction" or "computation".
         name: The name that was asked for.
         suggestions: Names that are spelled nearly the same, best first.
+        hint: What is known of the name, and what to do; "" for nothing.
     """
 
-    def __init__(self, kind: str, name: str, suggestions: Sequence[str] = ()) -> None:
-        super().__init__(kind, name, tuple(suggestions))
+    def __init__(
+        self, kind: str, name: str, suggestions: Sequence[str] = (), hint: str = ""
+    ) -> None:
+        super().__init__(kind, name, tuple(suggestions), hint)
         self.kind = kind
         self.name = name
         self.suggestions = tuple(suggestions)
+        self.hint = hint
 
     def __str__(self) -> str:
-        return f"this module has no {self.kind} {self.name!r}.{_did_you_mean(self.suggestions)}"
+        words = f"this module has no {self.kind} {self.name!r}.{_did_you_mean(self.suggestions)}"
+        return f"{words} {self.hint}".rstrip()
 
 
 class _UnknownNameError(HloWidgetsError):

@@ -239,7 +239,8 @@ def test_records_are_counted_with_the_passes_that_made_fusions(capsys):
     out = capsys.readouterr().out
     assert "107 ranked, 30 fused, 21 ineligible" in out
     assert "in the final module: 160 exact\n" in out
-    assert "    13 refused: the producer is not fusible\n" in out
+    assert "    13 the producer is not fusible\n" in out
+    assert "\n       [ours] not fusible: this pass does not take the op" in out
     assert "fusion: priority-fusion: " in out
 
 

@@ -32,6 +32,8 @@ class ArgumentKind(StrEnum):
     FIXED = "fixed"
     """As what it is called; another one cannot be written."""
 
+    __repr__ = str.__repr__
+
 
 @dataclass(frozen=True)
 class Argument:

@@ -30,6 +30,8 @@ class FusionKind(StrEnum):
     kOutput = "kOutput"  # noqa: N815
     kCustom = "kCustom"  # noqa: N815
 
+    __repr__ = str.__repr__  # for people, who see it in lists: 'kLoop'
+
 
 FUSION_KINDS: dict[str, FusionKind] = {str(kind): kind for kind in FusionKind}
 

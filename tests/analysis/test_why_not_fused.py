@@ -190,10 +190,30 @@ def test_an_earlier_name_is_followed_only_with_decisions():
 def test_ops_in_a_loop_and_outside_run_in_different_computations():
     module = module_of("loop_between.v6e")
     loop = next(op for op in module.instructions() if op.opcode == "while")
-    inside = loop.called_by_attribute["body"][0].root_instruction.operands[0]
+    body = loop.called_by_attribute["body"][0]
+    inside = body.root_instruction.operands[0]
     answer = why_not_fused(module, inside.name, "exp.1")
     assert answer.kind == "structural"
-    assert "no kernel reaches over both" in answer.evidence[0].text
+    where, instead = texts(answer, "inferred")
+    assert f"{inside.name} in {body.name}, the body of {loop.name}" in where
+    assert "no kernel reaches over both" in where
+    assert instead.endswith(f"runs {loop.name}, which holds {inside.name}: ask about those")
+    for pair in ((inside.name, loop.name), (loop.name, inside.name)):
+        answer = why_not_fused(module, *pair)
+        assert answer.headline == (
+            f"{loop.name} is control flow (while) and runs {inside.name} inside: it is no kernel"
+            " itself."
+        )
+
+
+def test_the_input_of_a_loops_body_is_not_called_an_input_of_the_program():
+    module = module_of("loop_between.h100")
+    loop = next(op for op in module.instructions() if op.opcode == "while")
+    body = loop.called_by_attribute["body"][0]
+    (parameter,) = body.parameters
+    user = next(op for op in parameter.users[0].users if op.opcode == "fusion")
+    answer = why_not_fused(module, parameter.name, user.name)
+    assert f"what {body.name}, the body of {loop.name}, is called with" in answer.headline
 
 
 def test_the_public_function_takes_paths_and_results():
@@ -211,7 +231,127 @@ def test_the_public_function_takes_paths_and_results():
 def test_the_answer_as_text_marks_each_piece_of_evidence():
     text = str(ask("mlp.h100", "loop_multiply_fusion", "input_reduce_fusion"))
     assert text.startswith("loop_multiply_fusion and input_reduce_fusion: unprofitable. ")
-    assert "\n  [compiler] fusion.10 into " in text
+    assert "\n  [compiler] fusion.10 (now in loop_multiply_fusion) into " in text
+    assert "\n  This is what the compiler wrote.\n" in text
+    assert repr(ask("mlp.h100", "loop_multiply_fusion", "input_reduce_fusion")) == text
+    inferred = str(ask("row_softmax.v6e", "reduce_max.7", "fusion.1"))
+    assert "\n  This is inferred from the graph, not the compiler's words.\n" in inferred
+    assert "\n  The compiler refused it, too: “Fusion rejected: producer 'reduce_max.7'" in inferred
+    assert "\n  [ours] to duplicate: to compute an op again" in inferred
+
+
+@pytest.mark.parametrize(
+    ("name", "a", "b", "mark", "refusal"),
+    [
+        ("row_softmax.v6e", "fusion.1", "fusion", "inferred", "No fusing: Should not fuse with"),
+        ("row_softmax.v6e", "x.1", "fusion", "inferred", "is not fusible"),
+        ("mlp.v6e", "fusion.8", "fusion.10", "compiler", ""),
+        ("mlp.h100", "loop_multiply_fusion", "input_reduce_fusion", "compiler", ""),
+        ("two_sums.v6e", "sine_reduce_fusion", "cosine_reduce_fusion", "inferred", ""),
+        ("mlp.v6e", "tanh.1", "add.16", "inferred", ""),
+    ],
+)
+def test_whose_the_answer_is_and_what_the_compiler_said_against_an_inferred_one(
+    name, a, b, mark, refusal
+):
+    answer = ask(name, a, b)
+    assert answer.mark == mark
+    assert "; ".join(answer.refusal).startswith(refusal)
+    assert bool(answer.refusal) == bool(refusal)
+    # An answer in the compiler's words quotes them verbatim.
+    told = "\n".join(item.text for item in answer.evidence)
+    assert all(words in told for words in (*answer.says, *answer.refusal))
+    assert bool(answer.says) <= (mark == "compiler")
+
+
+def test_an_answer_that_nobody_knows_is_marked_as_that():
+    answer = ask("mlp.v6e", "fusion.8", "fusion.10", by_graph_alone=True)
+    assert (answer.kind, answer.mark, answer.says, answer.refusal) == ("not known",) * 2 + ((),) * 2
+
+
+def test_records_that_say_the_same_from_other_places_are_one_piece_of_evidence():
+    answer = ask("row_softmax.v6e", "reduce_max.7", "fusion.1")
+    told = [item for item in answer.evidence if item.mark == "compiler"]
+    assert len({str(item).partition("\n")[0] for item in told}) == len(told)
+    first = told[0]
+    assert len(first.records) == 6
+    assert "tpu_instruction_fusion.cc" in first.text
+    words, _, places = str(first).partition("\n")
+    assert ".cc:" not in words
+    assert places.strip().startswith("6 records; in its source: tpu_instruction_fusion.cc:")
+
+
+# Names that are no pair of kernels.
+
+
+def test_one_op_twice_is_answered_with_what_to_do(softmax):
+    for name in ("fusion.1", "x.1", "exp.5"):
+        answer = why_not_fused(softmax, name, f"%{name}")
+        assert answer.kind == "fused already"
+        assert answer.headline == f"{name} is one op: name another one to ask about the two."
+
+
+@pytest.mark.parametrize(
+    ("a", "note"),
+    [
+        ("exp.5", "exp.5 is an op inside of the kernel fusion.1."),
+        ("constant.5", "constant.5 is an op inside of the kernel fusion.1."),
+        ("param_0.9", "param_0.9 is what the body of fusion.1 calls its operand copy-done."),
+        ("x", "x is the argument x.1."),
+    ],
+)
+def test_it_is_said_what_a_name_stands_for_that_is_no_kernels_own(softmax, a, note):
+    answer = why_not_fused(softmax, a, "reduce_max.7")
+    assert answer.notes == (note,)
+    assert f"\n  {note}\n" in str(answer)
+    assert why_not_fused(softmax, "fusion.1", "reduce_max.7").notes == ()
+
+
+def test_an_earlier_name_is_told_with_where_it_is_now():
+    (note,) = ask("mlp.v6e", "tanh.1", "fusion.8").notes
+    assert note.startswith("tanh.1 is an earlier name, now in ")
+
+
+def test_a_part_of_a_kernel_and_that_kernel(softmax):
+    answer = why_not_fused(softmax, "fusion.1", "exp.5")
+    assert texts(answer, "inferred") == ["exp.5 is a part of what fusion.1 runs"]
+
+
+def test_an_instruction_can_be_given_for_its_name(softmax):
+    answer = why_not_fused(softmax, softmax.instruction("reduce_max.7"), "fusion.1")
+    assert answer.kind == "structural"
+
+
+@pytest.mark.parametrize("wrong", ["", "  ", None, 7])
+def test_what_is_no_name_is_told(softmax, wrong):
+    with pytest.raises(HloLookupError, match="Give the name of an op as text"):
+        why_not_fused(softmax, wrong, "fusion.1")
+
+
+def test_a_name_that_nothing_has_brings_what_is_known_of_it(softmax):
+    with pytest.raises(HloLookupError, match=r"It is a computation: name .* its root 'fusion'"):
+        why_not_fused(softmax, softmax.entry_computation.name, "fusion.1")
+    with pytest.raises(HloLookupError, match=r"Did you mean 'fusion\.1'"):
+        why_not_fused(softmax, "fusio.1", "fusion")
+    with pytest.raises(HloLookupError, match=r"`hw\.cost_table` lists the ops that do work"):
+        hw.why_not_fused(softmax, "nobody", "fusion")
+    lost = FusionDecision("gone", "c", Verdict.REFUSED, "no", consumers=("c",))
+    with pytest.raises(
+        HloLookupError, match="The compiler wrote 1 record about it, and nothing tells"
+    ):
+        why_not_fused(softmax, "gone", "fusion", DecisionLog((lost,)))
+
+
+def test_inputs_and_constants_are_no_ops_to_fuse():
+    module = parse_hlo_module(
+        "HloModule m\nENTRY e {\n  a = f32[4] parameter(0)\n  k = f32[4] constant({1,2,3,4})\n"
+        "  b = f32[4] sine(a)\n  ROOT c = f32[4] cosine(k)\n}\n"
+    )
+    for a, b, what in [("a", "c", "a is an input"), ("k", "c", "k is a const"), ("k", "b", "k is")]:
+        answer = why_not_fused(module, a, b)
+        assert answer.kind == "structural"
+        assert answer.headline.startswith(f"There is no op to fuse: {what}")
+        assert answer.needed_fusion is None
 
 
 def test_a_result_that_the_consumer_does_not_spread_does_not_count():

@@ -17,6 +17,7 @@ from hlo_widgets.analysis.decisions import (
     Verdict,
     join_decisions,
 )
+from hlo_widgets.analysis.decisions.reasons import without_names
 from hlo_widgets.analysis.why import PairVerdicts, why_not_fused
 from hlo_widgets.drawing import lay_out
 from hlo_widgets.errors import DecisionFileError, HloLookupError
@@ -104,8 +105,11 @@ def test_an_arrow_says_what_its_explanation_says(explore, name):
         tail = arrow["tail"].partition("@")[0]
         answer = why_not_fused(module_of(name), tail, arrow["head"], decisions_of(name))
         assert answer.kind.value == arrow["verdict"]["kind"], arrow
-        if arrow["verdict"]["mark"] == "compiler" and "“" in answer.headline:
-            assert arrow["verdict"]["words"] in answer.headline
+        assert arrow["verdict"]["mark"] == answer.mark or not answer.connection
+        if answer.says:
+            first, _, more = arrow["verdict"]["words"].partition(" (+")
+            assert first == without_names(answer.says[0])
+            assert more == (f"{len(answer.says) - 1} more)" if len(answer.says) > 1 else "")
 
 
 def test_asking_opens_the_explanation_and_selecting_closes_it(mlp):

@@ -46,6 +46,62 @@ def in_body(module, name):
     return next(op for op in module.computation("body").instructions if op.name == name)
 
 
+CHAIN = """HloModule chain
+
+ENTRY %main (p: f32[4]) -> f32[4] {
+  %p = f32[4] parameter(0)
+  %op.1 = f32[4] negate(%p)
+  %op.2 = f32[4] exponential(%op.1)
+  ROOT %end = f32[4] sine(%op.2)
+}
+"""
+NO_OP = "There is no op to fuse: p is an input of the program: nothing computes it"
+REJECTED = "Fusion rejected: producer 'op.1' is too large ; multi-output fusion not supported"
+
+
+@pytest.mark.parametrize(
+    ("pair", "reason", "words", "mark", "whole"),
+    [
+        (
+            ("op.1", "op.2"),
+            REJECTED,
+            "Fusion rejected: producer '…' is too large (+1 more)",
+            "compiler",
+            "the compiler says “Fusion rejected: producer 'op.1' is too large” and “multi-output",
+        ),
+        (
+            ("op.1", "op.2"),
+            "Not allowed at: x.cc:5",
+            "refused, no words given",
+            "not known",
+            "refused, no words given",
+        ),
+        (
+            ("p", "op.1"),
+            "is not fusible",
+            "There is no op to fuse (the compiler refused, too)",
+            "inferred",
+            f"inferred from the graph: {NO_OP}. The compiler refused it, too: “is not fusible”",
+        ),
+        (
+            ("p", "op.1"),
+            "Not allowed at: x.cc:5",
+            "There is no op to fuse",
+            "inferred",
+            f"inferred from the graph: {NO_OP}",
+        ),
+    ],
+)
+def test_an_arrow_has_the_reason_in_short_in_full_and_whose_it_is(pair, reason, words, mark, whole):
+    module = parse_hlo_module(CHAIN)
+    record = FusionDecision(*pair, Verdict.REFUSED, reason, consumers=pair[1:])
+    pairs = verdicts(module, record).pairs
+    verdict = pairs.of(*map(module.instruction, pair))
+    assert (verdict.words, verdict.mark) == (words, mark)
+    assert verdict.whole.startswith(whole)
+    assert ("too: " in whole) == ("too: " in verdict.whole)
+
+
 def test_a_record_about_an_op_of_the_entry_is_not_about_its_namesake_in_a_body(module):
     known = verdicts(module, decide("add.1", "end"), decide("fusion", "add.1"))
     assert known.about(in_body(module, "add.1")) == []

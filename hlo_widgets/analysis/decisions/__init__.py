@@ -15,12 +15,12 @@ from hlo_widgets.analysis.decisions.reader import (
     read_decisions,
     read_records,
 )
+from hlo_widgets.analysis.decisions.reasons import reason_parts, reason_words
 from hlo_widgets.analysis.decisions.record import (
     DecisionJoin,
     Exactness,
     FusionDecision,
     Verdict,
-    reason_words,
 )
 from hlo_widgets.analysis.decisions.renames import PassStep
 
@@ -41,5 +41,6 @@ __all__ = [
     "read_decisions",
     "read_pass_chain",
     "read_records",
+    "reason_parts",
     "reason_words",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -79,6 +79,10 @@ class DecisionLog:
     def __len__(self) -> int:
         return len(self.decisions)
 
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count:,} {verdict}" for verdict, count in self.by_verdict.items())
+        return f"<DecisionLog of {len(self):,} records{f': {counts}' if counts else ''}>"
+
     @property
     def unread(self) -> dict[str, int]:
         """How many records could not be understood, by how they begin, over all sources."""
@@ -96,11 +100,23 @@ class DecisionLog:
     def by_reason(self) -> dict[str, int]:
         """How many refusals and ineligible producers there are by the compiler's words.
 
-        A reason that is only a place in the compiler's source stands under that place.
+        Names of ops are taken out of the words, each to "…": what differs in names alone is one
+        reason. `reason_examples` has the words as they were. A reason that is only a place in the
+        compiler's source stands under that place.
         """
+        return dict(Counter(d.reason_group for d in self._refusals()).most_common())
+
+    @property
+    def reason_examples(self) -> dict[str, str]:
+        """The words of the first record of each reason, verbatim, by the keys of `by_reason`."""
+        examples: dict[str, str] = {}
+        for decision in self._refusals():
+            examples.setdefault(decision.reason_group, decision.reason_words or decision.reason)
+        return examples
+
+    def _refusals(self) -> Iterator[FusionDecision]:
         refused = (Verdict.REFUSED, Verdict.INELIGIBLE)
-        words = [d.reason_words or d.reason for d in self.decisions if d.verdict in refused]
-        return dict(Counter(words).most_common())
+        return (decision for decision in self.decisions if decision.verdict in refused)
 
     @property
     def by_exactness(self) -> dict[Exactness, int]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
-__all__ = ["DecisionJoin", "Exactness", "FusionDecision", "Verdict", "reason_words"]
+from hlo_widgets.analysis.decisions.reasons import reason_parts, without_names
+
+__all__ = ["DecisionJoin", "Exactness", "FusionDecision", "Verdict"]
 
 
 class Verdict(StrEnum):
@@ -24,6 +24,8 @@ class Verdict(StrEnum):
     CONSIDERED = "considered"
     """The pair was looked at, and the record does not say with what result."""
 
+    __repr__ = str.__repr__  # for people, who see it in counts and tables: 'refused'
+
 
 class Exactness(StrEnum):
     """How surely the names of a decision were found in the final module."""
@@ -34,6 +36,8 @@ class Exactness(StrEnum):
     """By the op that a relabelling led to, or by a name of JAX's that several ops may share."""
     NOT_JOINED = "not joined"
     """One of the names, at least, leads to nothing in the final module."""
+
+    __repr__ = str.__repr__
 
 
 @dataclass(frozen=True)
@@ -99,13 +103,28 @@ class FusionDecision:
     join: DecisionJoin | None = None
 
     @property
-    def reason_words(self) -> str:
-        """The compiler's words without places in its source: the reason's, else the remarks'.
+    def reason_parts(self) -> tuple[str, ...]:
+        """The compiler's words without places in its source, one a thing that it says.
 
-        Empty where it named only places, or nothing.
+        Those of the reason, else of the remarks; () where it named only places, or nothing.
         """
-        remarks = (reason_words(remark) for remark in self.remarks)
-        return reason_words(self.reason) or "; ".join(words for words in remarks if words)
+        told = reason_parts(self.reason)
+        return told or tuple(
+            dict.fromkeys(part for remark in self.remarks for part in reason_parts(remark))
+        )
+
+    @property
+    def reason_words(self) -> str:
+        """The same in one line, joined by "; "."""
+        return "; ".join(self.reason_parts)
+
+    @property
+    def reason_group(self) -> str:
+        """The same without names of ops: what refusals are counted under.
+
+        Where the compiler named only a place in its source, that place.
+        """
+        return without_names(self.reason_words or self.reason, (self.producer, *self.consumers))
 
     @property
     def gain(self) -> float | None:
@@ -120,22 +139,3 @@ class FusionDecision:
         other = object.__new__(FusionDecision)
         other.__dict__.update(self.__dict__, join=join)
         return other
-
-
-_PLACE = re.compile(r"\s*\bat: \S+:\d+")
-# What the compiler writes where a function of it said no and no more.
-_NO_WORDS = frozenset({"Not allowed", ""})
-
-
-@lru_cache(maxsize=4096)
-def reason_words(reason: str) -> str:
-    """Return a reason without source places: "Not fusing MOF" of "Not fusing MOF at: a.cc:5784".
-
-    Args:
-        reason: A reason as the compiler wrote it; several are joined by `;`.
-
-    Returns:
-        The parts that are words, joined by "; ". A bare "Not allowed at: file:line" is no words.
-    """
-    parts = (_PLACE.sub("", part).strip() for part in reason.split(" ; "))
-    return "; ".join(dict.fromkeys(part for part in parts if part not in _NO_WORDS))

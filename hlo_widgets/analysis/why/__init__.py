@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hlo_widgets.analysis.why.answer import why_not_fused
 from hlo_widgets.analysis.why.explanation import Evidence, Explanation, WhyKind
+from hlo_widgets.analysis.why.glossary import Term, explained_terms
 from hlo_widgets.analysis.why.verdicts import PairVerdict, PairVerdicts
 
 __all__ = [
@@ -11,6 +12,8 @@ __all__ = [
     "Explanation",
     "PairVerdict",
     "PairVerdicts",
+    "Term",
     "WhyKind",
+    "explained_terms",
     "why_not_fused",
 ]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hlo_widgets.analysis.async_pairs import pair_members
-from hlo_widgets.analysis.connections import running_instruction, shortest_connection
+from hlo_widgets.analysis.connections import shortest_connection
 from hlo_widgets.analysis.cost import cost_estimate
 from hlo_widgets.analysis.decisions.joining import join_decisions
 from hlo_widgets.analysis.decisions.log import DecisionLog
 from hlo_widgets.analysis.decisions.record import Verdict
 from hlo_widgets.analysis.recompute import recomputed_ops
 from hlo_widgets.analysis.why import structure
+from hlo_widgets.analysis.why.asked import Asked, find_asked
 from hlo_widgets.analysis.why.explanation import (
     COMPILER,
     INFERRED,
@@ -20,37 +21,41 @@ from hlo_widgets.analysis.why.explanation import (
     WhyKind,
 )
 from hlo_widgets.analysis.why.records import Edge, compiler_evidence, price_of_edge, words_on_edge
-from hlo_widgets.errors import HloLookupError
 from hlo_widgets.hlo import HloInstruction, HloModule
 
 __all__ = ["explain_pair", "why_not_fused"]
 
 
 def why_not_fused(
-    module: HloModule, a: str, b: str, decisions: DecisionLog | None = None
+    module: HloModule,
+    a: str | HloInstruction,
+    b: str | HloInstruction,
+    decisions: DecisionLog | None = None,
 ) -> Explanation:
     """Explain why two ops are not one kernel.
 
     Args:
         module: A compiled module.
-        a: Name of an op, inside a fusion or not, or of an argument as the traced function calls it.
-            With decisions also a name that the op had earlier.
+        a: Name of an op, inside a fusion or not, or of an argument as the traced function calls it;
+            or the instruction. With decisions also a name that the op had earlier.
         b: Name of another.
         decisions: What the compiler wrote down; None explains by the graph alone.
 
     Returns:
         The explanation. Its evidence is marked: "compiler" for words of the compiler, verbatim,
         "inferred" for what follows from the graph. A cause that neither holds is not made up: then
-        the kind is "not known".
+        the kind is "not known". Of an op inside of a fusion it is about that fusion, and says so.
 
     Raises:
         HloLookupError: No op has such a name.
     """
     log = _joined(decisions, module)
-    first, second = _kernel(module, a, log), _kernel(module, b, log)
-    if first is second:
-        return _fused(first, (a, b), log)
-    return _with_more(explain_pair(first, second, log), module, log)
+    first, second = find_asked(module, a, log), find_asked(module, b, log)
+    notes = tuple(dict.fromkeys(one.note for one in (first, second) if one.note))
+    if first.kernel is second.kernel:
+        return replace(_fused(first, second, log), notes=notes)
+    answer = _with_more(explain_pair(first.kernel, second.kernel, log), module, log)
+    return replace(answer, notes=notes)
 
 
 def explain_pair(
@@ -130,9 +135,16 @@ def _recomputed(module: HloModule, a: str, b: str) -> list[Evidence]:
     return notes
 
 
-def _fused(kernel: HloInstruction, names: tuple[str, str], log: DecisionLog | None) -> Explanation:
+def _fused(first: Asked, second: Asked, log: DecisionLog | None) -> Explanation:
+    kernel, names = first.kernel, (first.name, second.name)
+    headline = f"They are one kernel: {kernel.name}."
     text = f"both are in {kernel.name}, which is one kernel"
-    if kernel.opcode != "fusion":
+    if first.name == second.name:
+        headline = f"{first.name} is one op: name another one to ask about the two."
+        text = f"both names stand for {first.name}"
+    elif kernel.name in names:
+        text = f"{names[names[0] == kernel.name]} is a part of what {kernel.name} runs"
+    elif kernel.opcode != "fusion":
         text = f"both are run by {kernel.name}"
     notes = [Evidence(INFERRED, text, (kernel.name,))]
     homes = {member.name for member in pair_members(kernel)}
@@ -144,7 +156,6 @@ def _fused(kernel: HloInstruction, names: tuple[str, str], log: DecisionLog | No
         if decision.verdict is Verdict.FUSED and is_here and sides & set(names):
             made = f"{decision.producer} into {decision.consumer}, as {decision.fusion_name}"
             notes.append(Evidence(COMPILER, f"fused {made}", (kernel.name,), decision))
-    headline = f"They are one kernel: {kernel.name}."
     return Explanation(WhyKind.FUSED, headline, kernel.name, kernel.name, tuple(notes))
 
 
@@ -152,23 +163,3 @@ def _joined(decisions: DecisionLog | None, module: HloModule) -> DecisionLog | N
     if decisions is None or all(d.join is not None for d in decisions.decisions):
         return decisions
     return join_decisions(decisions, module)
-
-
-def _kernel(module: HloModule, name: str, log: DecisionLog | None) -> HloInstruction:
-    """Return the instruction that runs an op of a name in the module, or of an earlier name."""
-    try:
-        return running_instruction(module, module.instruction(name))
-    except HloLookupError:
-        wanted = name.removeprefix("%")
-        for decision in log.decisions if log is not None else ():
-            if decision.join is None:
-                continue
-            if decision.producer == wanted and decision.join.producers:
-                return module.instruction(decision.join.producers[0])
-            if decision.consumer == wanted and decision.join.consumers:
-                return module.instruction(decision.join.consumers[0])
-        # "x" for an argument that the compiler calls "x.1".
-        for parameter in module.entry_computation.parameters:
-            if parameter.metadata.op_name == wanted:
-                return parameter
-        raise

@@ -3,28 +3,43 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hlo_widgets.analysis.decisions.log import DecisionLog
 from hlo_widgets.analysis.decisions.queue import QueuePlace, queue_place
+from hlo_widgets.analysis.decisions.reasons import reason_parts
 from hlo_widgets.analysis.decisions.record import (
     Exactness,
     FusionDecision,
     Verdict,
-    reason_words,
 )
 from hlo_widgets.analysis.decisions.tpu_log import MULTI_OUTPUT_PASS
-from hlo_widgets.analysis.why.explanation import COMPILER, Evidence, Explanation, WhyKind
+from hlo_widgets.analysis.why.explanation import (
+    COMPILER,
+    Evidence,
+    Explanation,
+    WhyKind,
+    quotation,
+)
+from hlo_widgets.analysis.why.quotes import quoted_words, verbatim_words
 from hlo_widgets.analysis.words import cost_words
 
-__all__ = ["Edge", "compiler_evidence", "price_of_edge", "records_of", "words_on_edge"]
+__all__ = [
+    "Edge",
+    "compiler_evidence",
+    "price_of_edge",
+    "records_of",
+    "refusal_words",
+    "words_on_edge",
+]
 
 # What the GPU compiler writes where it compared both times.
 _PRICE = "slower if fused"
 # Words with which compilers say that a fusion is not worth it, by a rule and not by a price.
 _COST_WORDS = re.compile(r"not profitable|unprofitable|expensive")
 _REFUSALS = (Verdict.REFUSED, Verdict.INELIGIBLE)
-# Arbitrary: the same pair is looked at many times; the last words count.
+# Arbitrary: the same pair is looked at many times, mostly with the same words.
 _MOST_EVIDENCE = 6
 
 
@@ -51,7 +66,9 @@ class Edge:
 def compiler_evidence(
     log: DecisionLog | None, edge: Edge, first: FusionDecision | None = None
 ) -> tuple[Evidence, ...]:
-    """Quote what the compiler wrote about two kernels, the last words first.
+    """Quote what the compiler wrote about two kernels, the most telling first.
+
+    Records that say the same, but for places in the compiler's source, are one piece of evidence.
 
     Args:
         log: Decisions joined with the module; None for none.
@@ -60,12 +77,16 @@ def compiler_evidence(
     """
     if log is None:
         return ()
-    told = records_of(log, edge)[::-1]
-    quotes: dict[str, Evidence] = {}
+    told = sorted(records_of(log, edge), key=_telling, reverse=True)
+    said: dict[tuple[object, ...], list[FusionDecision]] = {}
     for decision in told if first is None else [first, *told]:
-        text = _quote(decision)
-        quotes.setdefault(text, Evidence(COMPILER, text, edge.names, decision))
-    return tuple(quotes.values())[:_MOST_EVIDENCE]
+        words = quoted_words(decision)
+        key = (decision.producer, decision.consumers, decision.siblings, words)
+        said.setdefault(key, []).append(decision)
+    quotes = (list({id(one): one for one in same}.values()) for same in said.values())
+    return tuple(
+        Evidence(COMPILER, _quote(one), edge.names, one, tuple(more)) for one, *more in quotes
+    )[:_MOST_EVIDENCE]
 
 
 def records_of(log: DecisionLog, edge: Edge) -> list[FusionDecision]:
@@ -94,7 +115,9 @@ def price_of_edge(log: DecisionLog, edge: Edge) -> Explanation | None:
         headline = f"The compiler expects one kernel to take {cost_words(-gain, unit)} longer."
     elif slower is not None:
         told = slower
-        headline = f"The compiler expects one kernel to be slower: “{slower.reason_words}”."
+        headline = (
+            f"The compiler expects one kernel to be slower: {quotation(slower.reason_parts)}."
+        )
     else:
         return None
     place = _place(log, figure) if figure else None
@@ -112,6 +135,7 @@ def price_of_edge(log: DecisionLog, edge: Edge) -> Explanation | None:
         gain=gain,
         unit=unit,
         queue=place,
+        says=() if gain is not None and gain < 0 else told.reason_parts,
     )
 
 
@@ -131,14 +155,21 @@ def words_on_edge(log: DecisionLog, edge: Edge) -> Explanation | None:
         return None
     told = max(refused, key=_telling)
     evidence = compiler_evidence(log, edge, told)
-    says = reason_words(next((t for t in _told(told) if _COST_WORDS.search(t)), told.reason_words))
-    if _COST_WORDS.search(says):
+    of_cost = next((text for text in _told(told) if _COST_WORDS.search(text)), None)
+    says = told.reason_parts if of_cost is None else reason_parts(of_cost)
+    if any(_COST_WORDS.search(part) for part in says):
         kind, what = WhyKind.UNPROFITABLE, "expects it to cost too much, and says"
     else:
         alone = told.verdict is Verdict.INELIGIBLE
         kind, what = WhyKind.BLOCKED, "refused it, and says" + " of the producer alone" * alone
-    headline = f"The compiler {what}: “{says}”."
-    return Explanation(kind, headline, *edge.names, evidence, edge.names)
+    headline = f"The compiler {what}: {quotation(says)}."
+    return Explanation(kind, headline, *edge.names, evidence, edge.names, says=says)
+
+
+def refusal_words(records: Iterable[FusionDecision]) -> tuple[str, ...]:
+    """Return the compiler's words of the most telling refusal that has some; () for none."""
+    refused = [d for d in records if d.verdict is Verdict.REFUSED and d.reason_parts]
+    return max(refused, key=_telling).reason_parts if refused else ()
 
 
 def _told(decision: FusionDecision) -> tuple[str, ...]:
@@ -146,7 +177,7 @@ def _told(decision: FusionDecision) -> tuple[str, ...]:
 
 
 def _telling(decision: FusionDecision) -> tuple[bool, bool, bool, int]:
-    """Rank a refusal: of the main pass, about the edge, about its cost, late."""
+    """Rank a record: of the main pass, about the edge, about its cost, late."""
     in_main_pass = decision.pass_name != MULTI_OUTPUT_PASS
     of_cost = any(_COST_WORDS.search(text) for text in _told(decision))
     return (in_main_pass, bool(decision.consumers), of_cost, decision.step)
@@ -206,14 +237,8 @@ def _place(log: DecisionLog, figure: FusionDecision) -> QueuePlace | None:
 
 
 def _quote(decision: FusionDecision) -> str:
-    """Return the compiler's words with the names that they are about."""
+    """Return the compiler's words, verbatim, with the names that they are about."""
     names = decision.producer
     if decision.consumers:
         names += (" and " if decision.siblings else " into ") + ", ".join(decision.consumers)
-    parts = [decision.reason, *decision.remarks]
-    if decision.unfused_cost is not None and decision.fused_cost is not None:
-        costs = (decision.unfused_cost, decision.fused_cost)
-        apart, as_one = (cost_words(cost, decision.cost_unit) for cost in costs)
-        parts.insert(0, f"unfused {apart}, fused {as_one}")
-    told = " | ".join(part for part in parts if part)
-    return f"{names}: {told or 'looked at, no words'}"
+    return f"{names}: {verbatim_words(decision) or 'looked at, no words'}"

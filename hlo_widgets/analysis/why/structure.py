@@ -6,7 +6,7 @@ from hlo_widgets.analysis.connections import shared_operands, without_plumbing
 from hlo_widgets.analysis.obstacles import is_obstacle, obstacle_words, other_half
 from hlo_widgets.analysis.reductions import reduced_and_spread
 from hlo_widgets.analysis.why.explanation import INFERRED, Evidence, Explanation, WhyKind
-from hlo_widgets.hlo import HloInstruction
+from hlo_widgets.hlo import HloComputation, HloInstruction
 from hlo_widgets.hlo import opcode as opcodes
 
 __all__ = ["apart", "between", "edge"]
@@ -17,10 +17,10 @@ _SOURCES = {"parameter": "an input of the program", "constant": "a constant"}
 def apart(a: HloInstruction, b: HloInstruction) -> Explanation:
     """Explain two kernels with no way of data between them."""
     if a.parent is not b.parent:
-        where = f"{a.name} runs in {a.parent.name}, {b.name} in {b.parent.name}"
-        note = Evidence(INFERRED, f"{where}: no kernel reaches over both", (a.name, b.name))
-        headline = "They run in different computations, so no edge joins them."
-        return Explanation(WhyKind.STRUCTURAL, headline, a.name, b.name, (note,))
+        return _elsewhere(a, b)
+    source = next((op for op in (a, b) if op.opcode in _SOURCES), None)
+    if source is not None:
+        return _no_op(source, (a.name, b.name), ())
     shared = [op.name for op in shared_operands(a, b)]
     headline = "No data goes from one to the other, in either direction."
     if shared:
@@ -80,13 +80,69 @@ def edge(start: HloInstruction, end: HloInstruction) -> Explanation | None:
     return _source_or_root(start, end) or _reduction(start, end)
 
 
+def _elsewhere(a: HloInstruction, b: HloInstruction) -> Explanation:
+    """Explain two kernels that run in different computations."""
+    names = (a.name, b.name)
+    holders = [_beside(one, other) for one, other in ((a, b), (b, a))]
+    for holder, held in zip(holders, (a, b), strict=True):
+        if holder in (a, b):
+            text = f"{held.name} runs in {_computation_words(held.parent)}"
+            note = Evidence(INFERRED, f"{text}: no kernel reaches over both", names)
+            what = obstacle_words(holder) or f"a {holder.opcode}"
+            headline = (
+                f"{holder.name} is {what} and runs {held.name} inside: it is no kernel itself."
+            )
+            return Explanation(WhyKind.STRUCTURAL, headline, *names, (note,))
+    where = " and ".join(f"{op.name} in {_computation_words(op.parent)}" for op in (a, b))
+    notes = [Evidence(INFERRED, f"{where}: no kernel reaches over both", names)]
+    for holder, held, other in zip(holders, (a, b), (b, a), strict=True):
+        if holder is not None:
+            text = (
+                f"beside {other.name} runs {holder.name}, which holds {held.name}: ask about those"
+            )
+            notes.append(Evidence(INFERRED, text, (holder.name, other.name)))
+    headline = "They run in different computations, so no edge joins them."
+    return Explanation(WhyKind.STRUCTURAL, headline, *names, tuple(notes))
+
+
+def _beside(op: HloInstruction, other: HloInstruction) -> HloInstruction | None:
+    """Return what runs an op, in the computation of another one; None where nothing does."""
+    for _ in op.parent.parent.computations:
+        if op.parent is other.parent:
+            return op
+        if not op.parent.callers:
+            return None
+        op = op.parent.callers[0]
+    return None
+
+
+def _computation_words(computation: HloComputation) -> str:
+    if computation.is_entry_computation:
+        return f"the entry computation, {computation.name}"
+    for caller in computation.callers:
+        for role, called in caller.called_by_attribute.items():
+            if computation in called:
+                return f"{computation.name}, the {role.replace('_', ' ')} of {caller.name}"
+    return f"{computation.name}, which nothing calls"
+
+
+def _no_op(
+    source: HloInstruction, names: tuple[str, str], connection: tuple[str, ...]
+) -> Explanation:
+    """Explain a pair of which one is no op that a kernel could hold."""
+    what = _SOURCES[source.opcode]
+    if source.opcode == "parameter" and not source.parent.is_entry_computation:
+        what = f"what {_computation_words(source.parent)}, is called with"
+    text = f"{source.name} is {what}: nothing computes it"
+    note = Evidence(INFERRED, text, (source.name,))
+    headline = f"There is no op to fuse: {text}."
+    return Explanation(WhyKind.STRUCTURAL, headline, *names, (note,), connection)
+
+
 def _source_or_root(start: HloInstruction, end: HloInstruction) -> Explanation | None:
     names = (start.name, end.name)
     if start.opcode in _SOURCES:
-        text = f"{start.name} is {_SOURCES[start.opcode]}: nothing computes it"
-        note = Evidence(INFERRED, text, (start.name,))
-        headline = f"There is no op to fuse: {text}."
-        return Explanation(WhyKind.STRUCTURAL, headline, *names, (note,), names)
+        return _no_op(start, names, names)
     if end.is_root and end.opcode in opcodes.RELABELS:
         text = f"{end.name} is the root output of {end.parent.name}: it only names what is returned"
         note = Evidence(INFERRED, text, (end.name,))

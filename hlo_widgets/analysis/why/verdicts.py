@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,12 +10,20 @@ from functools import cached_property
 from hlo_widgets.analysis.async_pairs import done_of, pair_members
 from hlo_widgets.analysis.connections import Reach, shortest_connection
 from hlo_widgets.analysis.decisions.log import DecisionLog
+from hlo_widgets.analysis.decisions.reasons import without_names
 from hlo_widgets.analysis.decisions.record import FusionDecision, Verdict
 from hlo_widgets.analysis.execution import executed_computations
 from hlo_widgets.analysis.why.answer import explain_pair
-from hlo_widgets.analysis.why.explanation import COMPILER, INFERRED, Explanation, WhyKind
+from hlo_widgets.analysis.why.explanation import (
+    COMPILER,
+    INFERRED,
+    NOT_KNOWN,
+    Explanation,
+    WhyKind,
+    quotation,
+)
 from hlo_widgets.analysis.why.record_index import RecordIndex
-from hlo_widgets.analysis.why.records import Edge, records_of
+from hlo_widgets.analysis.why.records import Edge, records_of, refusal_words
 from hlo_widgets.analysis.words import cost_words
 from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule
 from hlo_widgets.hlo import opcode as opcodes
@@ -25,7 +32,6 @@ __all__ = ["PairVerdict", "PairVerdicts"]
 
 # Arbitrary: a record about an op that lives on in so many kernels says little of any two of them.
 _MOST_PAIRS = 64
-_SAYS = re.compile("“(.+)”", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -36,8 +42,11 @@ class PairVerdict:
         producer: Name of the one whose value is read, or of the first of two siblings.
         consumer: Name of the other.
         kind: The kind of reason.
-        words: The reason in short: the compiler's words or its price, else what the graph tells.
-        mark: "compiler" or "inferred": whose the words are.
+        words: The reason in short: the compiler's words or its price, else what the graph tells. Of
+            several things that the compiler says the first, and how many more; names of ops, which
+            the two are, are left out of it.
+        whole: The same in full, and whose words it is.
+        mark: "compiler", "inferred" or "not known": whose the words are.
         gain: `time_unfused - time_fused` in `unit`; None without a figure.
         unit: "cycles" or "us"; None without a figure.
         decisions: The records about the two, in the order of the log.
@@ -47,6 +56,7 @@ class PairVerdict:
     consumer: str
     kind: WhyKind
     words: str
+    whole: str
     mark: str
     gain: float | None = None
     unit: str | None = None
@@ -151,12 +161,13 @@ class PairVerdicts:
 
 
 def _in_short(answer: Explanation, records: tuple[FusionDecision, ...]) -> PairVerdict:
-    words, mark = _words(answer, records)
+    words, whole, mark = _words(answer, records)
     return PairVerdict(
         answer.producer,
         answer.consumer,
         answer.kind,
         words,
+        whole,
         mark,
         answer.gain,
         answer.unit,
@@ -164,17 +175,31 @@ def _in_short(answer: Explanation, records: tuple[FusionDecision, ...]) -> PairV
     )
 
 
-def _words(answer: Explanation, records: tuple[FusionDecision, ...]) -> tuple[str, str]:
+def _words(answer: Explanation, records: tuple[FusionDecision, ...]) -> tuple[str, str, str]:
+    """Return the reason in short, in full, and whose words it is."""
     if answer.gain is not None and answer.gain < 0:
-        return f"fused it takes {cost_words(-answer.gain, answer.unit)} longer", COMPILER
-    quoted = _SAYS.search(answer.headline)
-    if quoted is not None:
-        return quoted[1], COMPILER
+        words = f"fused it takes {cost_words(-answer.gain, answer.unit)} longer"
+        return words, f"{words}, by the compiler's estimate", COMPILER
+    says = answer.says
+    if not says and not answer.connection and answer.kind is not WhyKind.NOT_KNOWN:
+        siblings = (d.reason_parts for d in reversed(records) if d.siblings)
+        says = next((parts for parts in siblings if parts), ())
+    if says:
+        return _shortened(says), f"the compiler says {quotation(says)}", COMPILER
     if answer.kind is not WhyKind.NOT_KNOWN:
-        siblings = [d.reason_words for d in records if d.siblings and d.reason_words]
-        if siblings and not answer.connection:
-            return siblings[-1], COMPILER
-        return answer.headline.partition(":")[0].rstrip("."), INFERRED
+        headline = answer.headline.rstrip(".")
+        words, whole = headline.partition(":")[0], f"inferred from the graph: {headline}"
+        if refused := refusal_words(records):
+            words += " (the compiler refused, too)"
+            whole += f". The compiler refused it, too: {quotation(refused)}"
+        return words, whole, INFERRED
+    words = "looked at, nothing decided"
     if any(d.verdict is Verdict.REFUSED for d in records):
-        return "refused, no words given", COMPILER
-    return "looked at, nothing decided", COMPILER
+        words = "refused, no words given"
+    return words, words, NOT_KNOWN
+
+
+def _shortened(says: tuple[str, ...]) -> str:
+    """Return the first of several reasons without names of ops, and how many more there are."""
+    more = f" (+{len(says) - 1} more)" if len(says) > 1 else ""
+    return without_names(says[0]) + more

@@ -9,7 +9,6 @@ from typing import Any
 
 from hlo_widgets.analysis.decisions import FusionDecision, Verdict
 from hlo_widgets.analysis.why import PairVerdict
-from hlo_widgets.widgets.decisions.verdicts import reason_of
 
 __all__ = ["ANY", "PRICES", "DecisionFilter", "filter_of"]
 
@@ -32,7 +31,8 @@ class DecisionFilter:
 
     Attributes:
         verdict: A verdict's word; "" for all.
-        reason: The compiler's words, as `reason_of` gives them; None for all.
+        reason: The compiler's words without names of ops, as `DecisionLog.by_reason` counts them;
+            None for all.
         price: A key of `PRICES`.
         least: The least difference between unfused and fused cost, in the record's unit; 0 for all.
     """
@@ -50,7 +50,7 @@ class DecisionFilter:
         gain = decision.gain
         return (
             self.verdict in (ANY, decision.verdict.value)
-            and (self.reason is None or self.reason == reason_of(decision))
+            and (self.reason is None or self.reason == decision.reason_group)
             and PRICES[self.price](gain)
             and (self.least <= 0 or (gain is not None and abs(gain) >= self.least))
         )
@@ -65,7 +65,7 @@ def filter_of(chosen: Mapping[str, Any], reasons: Sequence[str]) -> DecisionFilt
 
     Args:
         chosen: What it sent.
-        reasons: The reasons that it was told, as `reason_of` gives them: it names one by its place.
+        reasons: The reasons that it was told, keys of `by_reason`: it names one by its place.
             Words could come back changed, as a page cannot show every character.
     """
     verdict, reason = chosen.get("verdict", ANY), chosen.get("reason")
