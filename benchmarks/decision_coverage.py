@@ -3,7 +3,8 @@
 Compiles the MLP, an attention block, a layer-norm and a train step of four layers with
 `explain=True`, and prints: candidate edges with a verdict, refusals with words, records joined
 exactly with the final module. Needs libtpu and the CUDA plugin; a compiler that is not installed is
-left out. `--recorded` reads the dumps that the tests keep instead.
+left out. `--recorded` reads the dumps that the tests keep instead; `--large` takes the train step
+of 24 layers, which has 34,000 instructions on a TPU and takes a minute.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ sys.path.insert(0, str(ROOT))
 
 from tests.analysis.decision_programs import programs  # noqa: E402 - found by the line above
 
+from benchmarks.train_step import train_step  # noqa: E402
+
 PROGRAMS = ("mlp", "attention", "layer_norm", "train_step")
+LARGE = "24_layers"
 TARGETS = ("v6e", "h100")
 
 
@@ -45,7 +49,7 @@ def coverage(log):
 
 def live(program, target):
     """Compile a program now, and return what the compiler wrote down."""
-    function, *arguments = programs()[program]
+    function, *arguments = train_step() if program == LARGE else programs()[program]
     return hw.compile_for(function, *arguments, target=target, explain=True).decisions
 
 
@@ -82,7 +86,7 @@ def main():
         if read is live and not hw.target(target).availability.is_available:
             print(f"{target}: {hw.target(target).availability.reason}")
             continue
-        for program in PROGRAMS:
+        for program in (LARGE,) if "--large" in sys.argv else PROGRAMS:
             report(f"{program}.{target}", read(program, target))
 
 

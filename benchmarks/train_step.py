@@ -11,15 +11,10 @@ import sys
 LAYERS, WIDTH, HEADS, BATCH, LENGTH, WORDS = 24, 256, 8, 4, 256, 1024
 
 
-def train_step_text() -> str:
-    """Compile the step and return its text after code generation."""
-    os.environ.setdefault("JAX_PLATFORMS", "cpu")
-    os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")
-    os.environ.setdefault("ALLOW_MULTIPLE_LIBTPU_LOAD", "1")
-    os.environ.setdefault("TPU_WORKER_HOSTNAMES", "localhost")
+def train_step():
+    """Return the step and the shapes of its arguments."""
     import jax
     import jax.numpy as jnp
-    from jax.experimental import topologies
 
     def norm(x, scale):
         return x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * scale
@@ -72,11 +67,23 @@ def train_step_text() -> str:
     }
     params = {"embed": spec(WORDS, WIDTH), "norm": spec(WIDTH), "layers": [one] * LAYERS}
     moments = jax.tree.map(lambda p: spec(*p.shape, dtype=jnp.float32), params)
+    return step, params, moments, moments, spec(BATCH, LENGTH, dtype=jnp.int32)
+
+
+def train_step_text() -> str:
+    """Compile the step and return its text after code generation."""
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")
+    os.environ.setdefault("ALLOW_MULTIPLE_LIBTPU_LOAD", "1")
+    os.environ.setdefault("TPU_WORKER_HOSTNAMES", "localhost")
+    import jax
+    from jax.experimental import topologies
+
     topology = topologies.get_topology_desc(platform="tpu", topology_name="v6e:1x1")
     place = jax.sharding.SingleDeviceSharding(topology.devices[0])
+    step, *arguments = train_step()
     jitted = jax.jit(step, in_shardings=place, out_shardings=place, donate_argnums=(0, 1, 2))
-    lowered = jitted.lower(params, moments, moments, spec(BATCH, LENGTH, dtype=jnp.int32))
-    return lowered.compile().as_text()
+    return jitted.lower(*arguments).compile().as_text()
 
 
 if __name__ == "__main__":

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import re
 
 from hlo_widgets.errors import HloParseError
 from hlo_widgets.hlo.attributes import ATTRIBUTE_NAME
 from hlo_widgets.hlo.builder import ModuleBuilder
+from hlo_widgets.hlo.collection import collection_held_back
 from hlo_widgets.hlo.damage import looks_wrapped, mend
 from hlo_widgets.hlo.lines import LineReader
 from hlo_widgets.hlo.module import HloModule
@@ -57,15 +57,8 @@ def parse_hlo_modules(text: str) -> tuple[HloModule, ...]:
 
 
 def _parse(text: str, only_first: bool) -> tuple[list[HloModule], bool]:
-    # Tens of thousands of objects are made and none is garbage: with the collector on, it would
-    # walk through everything the process holds again and again.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with collection_held_back():
         return _parse_mended(text, only_first)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _parse_mended(text: str, only_first: bool) -> tuple[list[HloModule], bool]:

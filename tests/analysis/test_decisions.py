@@ -178,6 +178,37 @@ def test_an_unknown_line_is_counted_and_not_lost(tmp_path):
     assert len(after.decisions) == len(before.decisions)
 
 
+LOOK = "I1129 10:00:00.000001   11 tpu_instruction_fusion.cc:1] Pre-considering\n"
+LOOK += " producer=%a = f32[4] sine(%x)\n consumer=%b = f32[4] negate(%a)\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Dim collapsing bitcast is fused only in must_fuse mode.",
+        "Cannot find window to lower for bitcast reduce fusion: Producer: a, Consumer: b",
+        "Considering fusing a producer into a scatter",
+    ],
+)
+def test_words_before_a_bare_refusal_are_its_words(words, tmp_path):
+    head = "I1129 10:00:00.000001   11 tpu_instruction_fusion.cc:"
+    path = tmp_path / "compiler.log"
+    path.write_text(f"{LOOK}{head}2] {words}\n{head}3] Not allowed at: fusion.cc:2\n")
+    (decision,) = read_decision_source(path).decisions
+    assert decision.verdict is Verdict.REFUSED
+    assert decision.reason_words == words
+
+
+def test_a_message_that_its_line_cuts_short_is_counted(tmp_path):
+    head = "I1129 10:00:00.000001   11 instruction_fusion.cc:653] Considering fusion of: %t = ("
+    path = tmp_path / "compiler.log"
+    path.write_text(f"{LOOK}{head}{'f32[4], ' * 2000}\n")
+    source = read_decision_source(path)
+    assert source.records["Considering fusion, cut short"] == 1
+    assert source.unread == {}
+    assert len(source.decisions) == 1
+
+
 def test_an_unknown_caption_is_counted_and_not_lost():
     source = read_frames(["Pondering |a| with |b|", "Fused |a| into |f| inside X"], "f", "k")
     assert source.unread == {"Pondering": 1}

@@ -61,10 +61,9 @@ ENTRY %e (x: f32[8,256]) -> f32[8,256] {
 
 def homes_after(before, after):
     """Who computes now what each op computed before."""
-    numbering = ValueNumbering()
-    old = number_module(numbering, parse_hlo_module(before))
-    new = number_module(numbering, parse_hlo_module(after), old)
-    return {name: new.homes.get(number, ()) for name, number in old.numbers.items()}
+    old = number_module(parse_hlo_module(before))
+    new = number_module(parse_hlo_module(after), old)
+    return {name: new.computing(old.of(name)) for name in old.numbers}
 
 
 def test_all_that_a_fusion_took_in_is_found_in_it():
@@ -115,6 +114,50 @@ def test_windows_over_all_there_is_are_a_reduction_that_is_broadcast(window, dim
     assert told == dimensions
 
 
+ANEW = """HloModule m
+ENTRY %e (x: f32[4]) -> f32[4] {
+  %x = f32[4] parameter(0)
+  %wave = f32[4] sine(%x)
+  ROOT %out = f32[4] negate(%wave)
+}
+"""
+
+
+def test_an_op_that_was_written_anew_is_known_by_both_ways():
+    first = number_module(parse_hlo_module(ANEW))
+    # The pass says that the sine of %half is the %wave of before.
+    anew = ANEW.replace("sine(%x)", "sine(%half)")
+    anew = anew.replace("  %wave =", "  %half = f32[4] cosine(%x)\n  %wave =")
+    second = number_module(parse_hlo_module(anew), first)
+    fused = """HloModule m
+%body (p: f32[4]) -> f32[4] {
+  %p = f32[4] parameter(0)
+  %c = f32[4] cosine(%p)
+  %s = f32[4] sine(%c)
+  ROOT %n = f32[4] negate(%s)
+}
+ENTRY %e (x: f32[4]) -> f32[4] {
+  %x = f32[4] parameter(0)
+  ROOT %fusion = f32[4] fusion(%x), kind=kLoop, calls=%body
+}
+"""
+    third = number_module(parse_hlo_module(fused), second)
+    for name in ("wave", "out"):
+        assert third.computing(first.of(name)) == third.computing(second.of(name)) == ("fusion",)
+
+
+def test_numbers_of_one_value_stay_together_in_whatever_order_that_comes_out():
+    numbering = ValueNumbering()
+    a, b, c, d = (numbering.of_key(letter) for letter in "abcd")
+    numbering.unite(c, d)
+    numbering.unite(b, a)
+    assert numbering.first(d) == c
+    numbering.unite(d, b)
+    assert {numbering.first(number) for number in (a, b, c, d)} == {a}
+    assert set(numbering.alike(c)) == {a, b, c, d}
+    assert numbering.of_key("d") == a
+
+
 LOOP = """HloModule m
 %body (s: (f32[4], s32[])) -> (f32[4], s32[]) {
   %s = (f32[4], s32[]) parameter(0)
@@ -147,13 +190,12 @@ def test_the_body_of_a_loop_is_known_by_who_reads_the_loop():
     wider = wider.replace("  %start =", "  %q = f32[] constant(2)\n  %start =")
     for name in ("body", "more", "wave", "less", "loop"):
         wider = wider.replace(f"%{name}", f"%wide.{name}")
-    numbering = ValueNumbering()
-    old = number_module(numbering, parse_hlo_module(LOOP))
-    new = number_module(numbering, parse_hlo_module(wider), old)
+    old = number_module(parse_hlo_module(LOOP))
+    new = number_module(parse_hlo_module(wider), old)
     assert new.renamed == {"loop": "wide.loop"}
     assert new.places["wide.body"] == "body"
-    assert new.homes[old.numbers["wave"]] == ("wide.wave",)
-    assert new.homes[old.numbers["less"]] == ("wide.less",)
+    assert new.computing(old.of("wave")) == ("wide.wave",)
+    assert new.computing(old.of("less")) == ("wide.less",)
     assert new.roots["body"] == "next"
 
 
@@ -195,9 +237,9 @@ NAMES = sorted(path.name.removesuffix(".tar.xz") for path in DATA.glob("*.tar.xz
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_op_of_a_real_module_is_numbered_and_finds_itself(name):
-    values = number_module(ValueNumbering(), module_of(name))
+    values = number_module(module_of(name))
     for op in running_ops(module_of(name)):
-        computes = values.homes.get(values.numbers[op.name], ())
+        computes = values.computing(values.of(op.name))
         hands_on = op.opcode in ("parameter", "tuple", "get-tuple-element", "bitcast")
         assert op.name in computes or hands_on or op.opcode.startswith("copy"), op.text
 
@@ -218,6 +260,6 @@ def test_fusions_that_share_bodies_a_thousandfold_are_not_looked_into_for_ever()
     )
     module = parse_hlo_module("\n".join(parts))
     numbering = ValueNumbering()
-    values = number_module(numbering, module)
+    values = number_module(module, numbering)
     assert set(values.numbers) == {"x", "r"}
     assert numbering.of_key("one more") < 8 * 50

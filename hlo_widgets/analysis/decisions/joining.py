@@ -25,6 +25,7 @@ from hlo_widgets.analysis.decisions.record import (
 from hlo_widgets.analysis.decisions.renames import HandedOn, OpOrigin, origins_of
 from hlo_widgets.errors import HloParseError
 from hlo_widgets.hlo import HloInstruction, HloModule, parse_hlo_module
+from hlo_widgets.hlo.collection import collection_held_back
 
 __all__ = ["Lineage", "join_decisions"]
 
@@ -168,9 +169,10 @@ def join_decisions(
         joined.
     """
     chain = chain or PassChain()
-    join = _Joiner(module, _lineage(log, module, chain))
-    # The last ones first: where a name led on to others, a walk ends at the first that is known.
-    joined = [decision.with_join(join.of(decision)) for decision in reversed(log.decisions)]
+    with collection_held_back():
+        join = _Joiner(module, _lineage(log, module, chain))
+        # The last first: where a name led on to others, a walk ends at the first that is known.
+        joined = [decision.with_join(join.of(decision)) for decision in reversed(log.decisions)]
     return replace(log, decisions=tuple(reversed(joined)), passes=chain.passes, before=chain.before)
 
 

@@ -7,10 +7,18 @@ compiler's source, which move with every version.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["DETAILS", "PATTERNS", "LogMessage", "fusion_lines", "is_compiler_log", "messages"]
+__all__ = [
+    "COMPUTATION",
+    "DETAILS",
+    "PATTERNS",
+    "LogMessage",
+    "condensed",
+    "is_compiler_log",
+    "messages",
+]
 
 _PREFIX = re.compile(
     r"[IWEF]\d{4} [\d:.]+\s+(?P<thread>\d+) (?P<file>[\w./-]+):(?P<line>\d+)\] ?(?P<text>.*)"
@@ -30,6 +38,10 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     "Considering fusion": re.compile(
         rf"Considering fusion of: {_C} = .* with operand {_P}\s*$", re.DOTALL
     ),
+    # Of a tuple of hundreds: its line ends before the operand is named.
+    "Considering fusion, cut short": re.compile(
+        r"Considering fusion of: (?!.* with operand )", re.DOTALL
+    ),
     "JFF": re.compile(
         r"JFF current_model_priority.*? new_model_priority: (?P<priority>\S+)"
         r" total_unfused_cycles: (?P<unfused>\S+) total_fused_cycles: (?P<fused>\S+)"
@@ -47,6 +59,12 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     "Not allowed": re.compile(r"(?P<why>Not allowed at: \S+)\s*$"),
     "Fusion rejected": re.compile(r"(?P<remark>Fusion rejected: .*)", re.DOTALL),
     "No fusing": re.compile(r"(?P<remark>No fusing[:;].*)", re.DOTALL),
+    # Stands before a "Not allowed" that has no words of its own.
+    "Remark": re.compile(
+        r"(?P<remark>(?:Cannot find window to lower|Dim collapsing bitcast is fused only"
+        r"|Considering fusing a producer into a scatter).*)",
+        re.DOTALL,
+    ),
     "Did fuse": re.compile(r"(?P<remark>Did fuse[:;].*)", re.DOTALL),
     "Considering candidate": re.compile(
         rf"Considering candidate \S+\s+instr1 = {_P} = [^\n]*\n\s*instr2 = {_C} = "
@@ -72,7 +90,18 @@ DETAILS = re.compile(
     r"|Entered |Completed |Inside |Merging two fusion nodes|User added to candidate|\s*$|\s*%"
     r"|(?:Before|After) multi_output_fusion:|instr[12]: |in/out pair: |Found producer that uses"
     r"|entry computation:|creating loop fusion:|Fusing conv |multi_level_loop_fusion_changed"
+    r"|RWB fusion returned|RWBFusionHelper|Type \d candidate|created reduce-window"
+    r"|candidate (?:Reduce|Broadcast):|reduce-broadcast-convert is not "
 )
+# A detail that quotes a computation; `text` is all of it where the message is whole.
+COMPUTATION = re.compile(
+    r"(?P<head>(?:Producer|consumer) computation:) *(?P<text>%(?P<name>[\w.-]+) (?:.*\n\})?)",
+    re.DOTALL,
+)
+# An instruction that is looked at, in a message of several lines.
+_SIDE = re.compile(r"\s*(?:producer|consumer)=%?[^\s=]+ = ")
+# A log line ends after 15,000 characters. Arbitrary: longer than what is whole, mostly.
+_LONGEST_LINE, _CUT_TO = 14_000, 200
 _MODULE = re.compile(r"(?:, module: |HLO optimizing module: )(?P<module>\S+)")
 
 
@@ -121,18 +150,45 @@ def messages(text: str) -> Iterator[LogMessage]:
         yield _message(head, lines, module)
 
 
-def fusion_lines(text: str) -> Iterator[str]:
-    """Yield the lines, with their ends, that `messages` reads: a hundredth of some logs."""
+def condensed(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines that tell something: a hundredth of some logs.
+
+    Lines of other passes are left out. Of a message that decides nothing its first line is kept.
+    Of computations and instructions, which are quoted each time that an op is looked at, the first
+    quote is kept, and of a message that is cut, because it has more than a log line holds, what
+    tells its kind.
+
+    Args:
+        lines: The lines of a log, with their ends.
+    """
     is_inside = False
-    for line in text.splitlines(keepends=True):
+    # Hashes of instructions: all of their text would be as much as the log.
+    quoted: set[str | int] = set()
+    for line in lines:
         match = _PREFIX.match(line)
-        if match is not None:
-            is_inside = match["file"] in _FUSION_FILES
-            if not is_inside and not _MODULE.search(match["text"]):
-                continue
-        elif not is_inside:
+        if match is None:
+            side = _SIDE.match(line) if is_inside else None
+            if side is not None:
+                is_new = hash(line) not in quoted
+                quoted.add(hash(line))
+                yield line if is_new else side[0] + "\n"
+            elif is_inside:
+                yield line
             continue
-        yield line
+        text = match["text"]
+        is_inside = match["file"] in _FUSION_FILES
+        if not is_inside:
+            if _MODULE.search(text):
+                yield line
+        elif (computation := COMPUTATION.match(text)) is not None:
+            is_inside = computation["name"] not in quoted
+            quoted.add(computation["name"])
+            yield line if is_inside else line[: match.start("text")] + computation["head"] + "\n"
+        elif len(line) > _LONGEST_LINE and " with operand " not in line:
+            yield line[:_CUT_TO] + "\n"
+        else:
+            is_inside = DETAILS.match(text) is None
+            yield line
 
 
 def _message(head: re.Match[str], lines: list[str], module: str | None) -> LogMessage:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hlo_widgets.analysis.decisions.renames import OpOrigin, PassStep, add_origins, compare_passes
-from hlo_widgets.analysis.decisions.values import ChainValues, ModuleValues
+from hlo_widgets.analysis.decisions.values import ChainValues, ModuleValues, ValueNumbering
 from hlo_widgets.errors import HloFileError, HloParseError
 from hlo_widgets.hlo import HloInstruction, HloModule, list_dump, parse_hlo_module, read_hlo
 
@@ -157,6 +157,7 @@ def pass_chain(dumps: Iterable[DumpedModule]) -> PassChain:
     passes: list[PassRecord] = []
     origins: dict[str, OpOrigin] = {}
     values = ChainValues()
+    not_needed = ModuleValues(ValueNumbering())
     first: HloModule | None = None
     before: HloModule | None = None
     last: ModuleValues | None = None
@@ -167,8 +168,8 @@ def pass_chain(dumps: Iterable[DumpedModule]) -> PassChain:
             continue
         add_origins(origins, dumped.module)
         if before is not None:
-            both = ModuleValues(), ModuleValues()
-            # Records are about names from the first fusion on.
+            # Records are about names from the first fusion on: of others no values are needed.
+            both = not_needed, not_needed
             if last is not None or _fusions(dumped.module):
                 both = last or values.add(before), values.add(dumped.module)
                 last = both[1]

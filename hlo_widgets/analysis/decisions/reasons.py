@@ -65,7 +65,7 @@ def names_in(words: str, own: Iterable[str] = ()) -> list[str]:
         own: Names that the record is about; those with an underscore, which no word of a sentence
             has, are found wherever they stand.
     """
-    return list(dict.fromkeys(found[0] for found in _pattern(own).finditer(words)))
+    return list(dict.fromkeys(found[0] for found in _pattern(_told(own, words)).finditer(words)))
 
 
 def without_names(words: str, own: Iterable[str] = ()) -> str:
@@ -75,15 +75,21 @@ def without_names(words: str, own: Iterable[str] = ()) -> str:
         words: The words.
         own: As `names_in` takes it.
     """
-    return _pattern(own).sub(NAME_LEFT_OUT, words)
-
-
-def _pattern(own: Iterable[str]) -> re.Pattern[str]:
-    return _of_own(tuple(name for name in own if "_" in name))
+    return _without(words, _told(own, words))
 
 
 @lru_cache(maxsize=4096)
-def _of_own(names: tuple[str, ...]) -> re.Pattern[str]:
+def _without(words: str, own: tuple[str, ...]) -> str:
+    return _pattern(own).sub(NAME_LEFT_OUT, words)
+
+
+def _told(own: Iterable[str], words: str) -> tuple[str, ...]:
+    """Return the names without a mark that may stand in words: of many records about few do."""
+    return tuple(name for name in own if "_" in name and name in words)
+
+
+@lru_cache(maxsize=4096)
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     if not names:
         return _NAME
     # The longest first: one name may begin another.

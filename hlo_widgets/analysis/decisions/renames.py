@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from hlo_widgets.analysis.decisions.values import (
     ModuleValues,
-    ValueNumbering,
     number_module,
     running_ops,
 )
@@ -109,26 +108,21 @@ def compare_passes(
     new = {i.name: i for i in running_ops(after)}
     gone = {n: i for n, i in old.items() if n not in new}
     made = {n: i for n, i in new.items() if n not in old}
-    old_values, new_values = values or _values(before, after)
+    old_values = number_module(before) if values is None else values[0]
+    new_values = number_module(after, old_values) if values is None else values[1]
     renames = _renames(gone, made, old_values, new_values)
     for old_name, new_name in renames.items():
         del gone[old_name], made[new_name]
     passed_on, merged = {}, {}
     for old_name, op in gone.items():
-        value = old_values.numbers.get(old_name)
-        is_own = value not in {old_values.numbers.get(o.name) for o in op.operands}
+        value = old_values.of(old_name)
+        is_own = value not in {old_values.of(o.name) for o in op.operands}
         if op.opcode in opcodes.RELABELS or not is_own:
             place = old_values.places.get(op.parent.name, "")
             passed_on[old_name] = _handed_on(op, new_values.roots.get(place))
-        if is_own and value is not None and (homes := new_values.homes.get(value)):
+        if is_own and value is not None and (homes := new_values.computing(value)):
             merged[old_name] = homes
     return PassStep(number, name, renames, merged, passed_on, tuple(made), tuple(gone))
-
-
-def _values(before: HloModule, after: HloModule) -> tuple[ModuleValues, ModuleValues]:
-    numbering = ValueNumbering()
-    old = number_module(numbering, before)
-    return old, number_module(numbering, after, old)
 
 
 def _handed_on(op: HloInstruction, root: str | None) -> HandedOn:
@@ -150,8 +144,9 @@ def _renames(
     after: dict[tuple[int, str], list[str]] = defaultdict(list)
     for values, ops, names in ((old, gone, before), (new, made, after)):
         for name, op in ops.items():
-            if name in values.numbers:
-                names[values.numbers[name], op.opcode].append(name)
+            number = values.of(name)
+            if number is not None:
+                names[number, op.opcode].append(name)
     # Where several compute one value, any of them may stand for any other: in text order.
     pairs = {
         name: now

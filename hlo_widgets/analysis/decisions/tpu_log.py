@@ -8,9 +8,16 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from hlo_widgets.analysis.decisions.log import DecisionSource, QuotedFusion
-from hlo_widgets.analysis.decisions.log_lines import DETAILS, PATTERNS, LogMessage, messages
+from hlo_widgets.analysis.decisions.log_lines import (
+    COMPUTATION,
+    DETAILS,
+    PATTERNS,
+    LogMessage,
+    messages,
+)
 from hlo_widgets.analysis.decisions.record import FusionDecision, Verdict
 from hlo_widgets.errors import DecisionFileError
+from hlo_widgets.hlo.collection import collection_held_back
 
 __all__ = ["MULTI_OUTPUT_PASS", "read_compiler_log"]
 
@@ -24,12 +31,10 @@ _MULTI_OUTPUT = frozenset(
         "User refused",
     }
 )
+_DETAILS = "(details)"
+_KINDS = {**PATTERNS, _DETAILS: DETAILS}
 _MAIN_PASS, MULTI_OUTPUT_PASS = "TpuInstructionFusion", "multi-output fusion"
 _INSTRUCTION = re.compile(r"%([\w.-]+) = (?:[^\n]*? calls=%([\w.-]+))?[^\n]*")
-
-_COMPUTATION = re.compile(
-    r"(?:Producer|consumer) computation: *(?P<text>%(?P<name>[\w.-]+) .*\n\})", re.DOTALL
-)
 
 
 @dataclass
@@ -70,8 +75,9 @@ def read_compiler_log(text: str, path: str) -> DecisionSource:
         DecisionFileError: No line is of a fusion pass.
     """
     reader = _LogReader(path)
-    for message in messages(text):
-        reader.read(message)
+    with collection_held_back():
+        for message in messages(text):
+            reader.read(message)
     reader.close()
     if not reader.records and not reader.unread:
         raise DecisionFileError(path, "no line of this log was written by a fusion pass")
@@ -96,27 +102,40 @@ class _LogReader:
         self.fusions: dict[str, QuotedFusion] = {}
         # By the name of what it calls: how an op was quoted last.
         self._callers: dict[str, tuple[str, str]] = {}
+        self._usual: dict[str, str] = {}
         self._threads: dict[str, _Thread] = {}
         self._step = -1
 
     def read(self, message: LogMessage) -> None:
         self._step += 1
         thread = self._threads.setdefault(message.thread, _Thread())
-        for word, pattern in PATTERNS.items():
+        word, match = self._kind(message)
+        if match is None:
+            words = " ".join(message.text.split(maxsplit=4)[:4])
+            self.unread[f"{message.place.partition(':')[0]}: {words[:60]}"] += 1
+            return
+        self.records[word] += 1
+        if word != _DETAILS:
+            self._known(word, match, message, thread)
+        elif (body := COMPUTATION.match(message.text)) is not None:
+            caller = self._callers.get(body["name"])
+            if caller is not None and body["text"][-1] == "}":
+                name, text = caller
+                self.fusions.setdefault(name, QuotedFusion(text, body["text"]))
+
+    def _kind(self, message: LogMessage) -> tuple[str, re.Match[str] | None]:
+        """Return the word for a message and what its pattern finds; None for an unknown one."""
+        # One line of the compiler's source writes messages of one kind, as a rule.
+        usual = self._usual.get(message.place)
+        match = None if usual is None else _KINDS[usual].match(message.text)
+        if usual is not None and match is not None:
+            return usual, match
+        for word, pattern in _KINDS.items():
             match = pattern.match(message.text)
             if match is not None:
-                self.records[word] += 1
-                self._known(word, match, message, thread)
-                return
-        if DETAILS.match(message.text):
-            self.records["(details)"] += 1
-            body = _COMPUTATION.match(message.text)
-            if body is not None and body["name"] in self._callers:
-                name, text = self._callers[body["name"]]
-                self.fusions.setdefault(name, QuotedFusion(text, body["text"]))
-        else:
-            words = " ".join(message.text.split()[:4])
-            self.unread[f"{message.place.partition(':')[0]}: {words[:60]}"] += 1
+                self._usual[message.place] = word
+                return word, match
+        return "", None
 
     def close(self) -> None:
         """Keep what the threads were at when the log ended."""
@@ -240,5 +259,5 @@ def _note(word: str, match: re.Match[str], pair: _Pair) -> None:
             pair.costs = costs
     elif word == "Not allowed":
         pair.reason = match["why"]
-    elif word in ("Fusion rejected", "No fusing", "Did fuse"):
+    elif word in ("Fusion rejected", "No fusing", "Did fuse", "Remark"):
         pair.remarks.append(match["remark"].strip())

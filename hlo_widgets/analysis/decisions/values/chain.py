@@ -22,8 +22,7 @@ class ChainValues:
 
     def add(self, module: HloModule) -> ModuleValues:
         """Number the values of the module after the next pass."""
-        before = self._modules[-1] if self._modules else None
-        values = number_module(self._numbering, module, before)
+        values = number_module(module, self._modules[-1] if self._modules else self._numbering)
         self._modules.append(values)
         self._numbers = {**values.numbers, **self._numbers}
         for computation in module.computations:
@@ -53,13 +52,12 @@ class ChainValues:
             )
         except HloParseError:
             return {}
-        values = number_module(self._numbering, quoted, ModuleValues(numbers=self._numbers))
-        homes = {
-            name: self._homes_of(values.numbers[name]) for name in texts if name in values.numbers
-        }
+        values = number_module(quoted, ModuleValues(self._numbering, self._numbers))
+        numbers = {name: number for name in texts if (number := values.of(name)) is not None}
+        homes = {name: self._homes_of(number) for name, number in numbers.items()}
         return {name: found for name, found in homes.items() if found}
 
     def _homes_of(self, number: int) -> tuple[str, ...]:
         """Return who computes a value after the first pass after which anybody does."""
-        found = (values.homes.get(number, ()) for values in self._modules)
+        found = (values.computing(number) for values in self._modules)
         return next((homes for homes in found if homes), ())

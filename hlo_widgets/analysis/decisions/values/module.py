@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hlo_widgets.analysis.decisions.values.numbering import HANDS_ON, ValueNumbering, look_of
+from hlo_widgets.analysis.decisions.values.numbering import HANDS_ON, Look, ValueNumbering
 from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule
 from hlo_widgets.hlo import opcode as opcodes
+from hlo_widgets.hlo.collection import collection_held_back
 
 __all__ = ["ModuleValues", "is_applied", "number_module", "running_ops"]
 
@@ -35,6 +36,7 @@ class ModuleValues:
     first: passes clone them.
 
     Attributes:
+        numbering: Whose numbers they are.
         numbers: The number of each op outside of fusions, by name.
         homes: The ops outside of fusions that compute a value, themselves or inside, by number.
         looks: Opcode and shape of each op outside of fusions, by name.
@@ -45,14 +47,25 @@ class ModuleValues:
         renamed: Ops that call places and had another name before, by that name.
     """
 
+    numbering: ValueNumbering
     numbers: Mapping[str, int] = field(default_factory=dict)
     homes: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    looks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    looks: Mapping[str, Look] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
     roots: Mapping[str, str] = field(default_factory=dict)
     called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     callers: Mapping[Reading, str] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, name: str) -> int | None:
+        """Return the number of an op outside of fusions; None where there is none of the name."""
+        number = self.numbers.get(name)
+        return None if number is None else self.numbering.first(number)
+
+    def computing(self, number: int) -> tuple[str, ...]:
+        """Return the ops outside of fusions that compute a value."""
+        alike = self.numbering.alike(number)
+        return tuple(dict.fromkeys(name for one in alike for name in self.homes.get(one, ())))
 
 
 def running_ops(module: HloModule) -> Iterator[HloInstruction]:
@@ -69,23 +82,26 @@ def is_applied(computation: HloComputation) -> bool:
 
 
 def number_module(
-    numbering: ValueNumbering, module: HloModule, before: ModuleValues | None = None
+    module: HloModule, before: ModuleValues | ValueNumbering | None = None
 ) -> ModuleValues:
     """Number the values of a module.
 
     Args:
-        numbering: The numbers of the compile.
         module: The module.
-        before: The values before the last pass; None for the first module.
+        before: The values before the last pass, or the numbers of the compile for its first module;
+            None for numbers of its own.
     """
-    return _ModuleNumbering(numbering, module, before or ModuleValues()).values()
+    before = ValueNumbering() if before is None else before
+    values = ModuleValues(before) if isinstance(before, ValueNumbering) else before
+    with collection_held_back():
+        return _ModuleNumbering(module, values).values()
 
 
 class _ModuleNumbering:
     """Numbers one module."""
 
-    def __init__(self, numbering: ValueNumbering, module: HloModule, before: ModuleValues) -> None:
-        self._numbering, self._before = numbering, before
+    def __init__(self, module: HloModule, before: ModuleValues) -> None:
+        self._numbering, self._before = before.numbering, before
         self._running = [c for c in module.computations if not c.is_fusion_computation]
         self._room = _MOST_PLACES * sum(len(c.instructions) for c in module.computations)
         self._homes: dict[int, dict[str, None]] = defaultdict(dict)
@@ -96,20 +112,25 @@ class _ModuleNumbering:
     def values(self) -> ModuleValues:
         """Return the values of the module."""
         numbers: dict[str, int] = {}
-        looks: dict[str, tuple[str, str]] = {}
+        looks: dict[str, Look] = {}
         called: dict[str, tuple[str, ...]] = {}
         callers: dict[Reading, str] = {}
         for computation in self._running:
             place = self._places[computation.name]
             known: dict[HloInstruction, int] = {}
             for op in computation.instructions:
-                known[op] = self._number_running(op, known, place)
-                numbers[op.name], looks[op.name] = known[op], look_of(op)
+                looks[op.name] = look = self._numbering.look_of(op)
+                number = self._number_running(op, known, place)
+                if self._before.looks.get(op.name) == look:
+                    # Its value is the same, though it may come about in another way.
+                    number = self._numbering.unite(self._before.numbers[op.name], number)
+                known[op] = numbers[op.name] = number
                 if op.called_computations and op.opcode not in _HAS_PARTS:
                     names = (c.name for c in op.called_computations)
                     called[op.name] = tuple(self._places.get(name, name) for name in names)
                     callers |= dict.fromkeys(_readings(op), op.name)
         return ModuleValues(
+            self._numbering,
             numbers=numbers,
             homes={number: tuple(names) for number, names in self._homes.items()},
             looks=looks,
@@ -142,16 +163,8 @@ class _ModuleNumbering:
     ) -> int:
         """Number an op outside of fusions."""
         if op.opcode == "parameter":
-            number = self._numbering.of_key("parameter", op.parameter_number, place)
-        else:
-            number = self._number(op, known, op.name, depth=0)
-        if self._before.looks.get(op.name) != look_of(op):
-            return number
-        kept = self._before.numbers[op.name]
-        if kept != number and number in self._homes:
-            # Its value is the same, though it may come about in another way.
-            self._homes[kept] |= self._homes[number]
-        return kept
+            return self._numbering.of_key("parameter", op.parameter_number, place)
+        return self._number(op, known, op.name, depth=0)
 
     def _number(
         self, op: HloInstruction, known: Mapping[HloInstruction, int], home: str, depth: int
@@ -172,7 +185,7 @@ class _ModuleNumbering:
 
     def _elsewhere(self, name: str) -> int:
         """Return the number of an operand that the text does not have, or below its user."""
-        known = self._before.numbers.get(name)
+        known = self._before.of(name)
         return self._numbering.of_key(name) if known is None else known
 
     def _may_enter(self, depth: int) -> bool:

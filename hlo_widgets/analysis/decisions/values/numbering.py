@@ -9,7 +9,10 @@ from hlo_widgets.errors import HloParseError
 from hlo_widgets.hlo import HloInstruction
 from hlo_widgets.hlo.attributes import CALLING_ATTRIBUTES
 
-__all__ = ["HANDS_ON", "ValueNumbering", "look_of"]
+__all__ = ["HANDS_ON", "Look", "ValueNumbering"]
+
+Look = tuple[str, str]
+"""Opcode and shape of an op, without its layout; a damaged shape as it is written."""
 
 HANDS_ON = frozenset({"copy", "copy-done", "copy-start", "opt-barrier"})
 """Opcodes whose value is that of their operand, though it may lie elsewhere then."""
@@ -39,16 +42,48 @@ class ValueNumbering:
         self._numbers: dict[tuple[object, ...], int] = {}
         self._parts: dict[int, tuple[int, ...]] = {}
         self._on_the_way: dict[int, int] = {}
-        # From dump to dump most instructions are written alike.
-        self._contents: dict[str, tuple[object, ...]] = {}
+        # The numbers that turned out to be of one value: each by its first one, and the reverse.
+        self._first: dict[int, int] = {}
+        self._alike: dict[int, tuple[int, ...]] = {}
+        # By an instruction's text: from dump to dump most are written alike.
+        self._looks: dict[str, Look] = {}
+        self._contents: dict[str, tuple[str, ...]] = {}
 
     def of_key(self, *key: object) -> int:
         """Return the number of what is told apart by a key."""
-        return self._numbers.setdefault(key, len(self._numbers))
+        return self.first(self._numbers.setdefault(key, len(self._numbers)))
+
+    def first(self, number: int) -> int:
+        """Return the number that stands for all that are of one value."""
+        return self._first.get(number, number)
+
+    def alike(self, number: int) -> tuple[int, ...]:
+        """Return all numbers that are of one value."""
+        first = self.first(number)
+        return self._alike.get(first, (first,))
+
+    def unite(self, one: int, other: int) -> int:
+        """Note that two numbers are of one value, and return the one that stands for both.
+
+        A pass wrote anew how the value comes about: from now on it is known by both ways.
+        """
+        first, second = sorted((self.first(one), self.first(other)))
+        if first != second:
+            self._alike[first] = (*self.alike(first), *self.alike(second))
+            self._first |= dict.fromkeys(self.alike(second), first)
+        return first
 
     def on_the_way(self, number: int) -> int | None:
         """Return the number of the value that an op computes on its way to another one."""
         return self._on_the_way.get(number)
+
+    def look_of(self, op: HloInstruction) -> Look:
+        """Return opcode and shape of an op."""
+        text = op.text
+        look = self._looks.get(text)
+        if look is None:
+            look = self._looks[text] = _look(op)
+        return look
 
     def of_op(self, op: HloInstruction, operands: Sequence[int], called: Iterable[object]) -> int:
         """Return the number of an op that is no parameter and not looked into.
@@ -70,9 +105,10 @@ class ValueNumbering:
             number = self.of_key(*both.broadcast, reduced)
             self._on_the_way[number] = reduced
             return number
-        content = self._contents.get(op.text)
+        text = op.text
+        content = self._contents.get(text)
         if content is None:
-            content = self._contents[op.text] = _content(op)
+            content = self._contents[text] = (*self.look_of(op), *_content(op))
         return self.of_key(*content, *called, *operands)
 
     def _handed_on(self, op: HloInstruction, operand: int) -> int | None:
@@ -83,19 +119,19 @@ class ValueNumbering:
             parts = self._parts.get(operand, ())
             index = op.attributes.get("index", "")
             return parts[int(index)] if index.isdecimal() and int(index) < len(parts) else None
-        if op.opcode in _HANDS_ON_ALIKE and look_of(op)[1] == look_of(op.operands[0])[1]:
-            return operand
+        if op.opcode in _HANDS_ON_ALIKE:
+            _, shape = self.look_of(op)
+            return operand if self.look_of(op.operands[0])[1] == shape else None
         return None
 
 
-def look_of(op: HloInstruction) -> tuple[str, str]:
-    """Return opcode and shape of an op, without its layout; a damaged shape as it is written."""
+def _look(op: HloInstruction) -> Look:
     try:
         return op.opcode, op.shape.to_string(with_layout=False)
     except HloParseError:
         return op.opcode, op.text
 
 
-def _content(op: HloInstruction) -> tuple[object, ...]:
+def _content(op: HloInstruction) -> tuple[str, ...]:
     told = (f"{key}={value}" for key, value in op.attributes.items() if key not in _NO_CONTENT)
-    return (*look_of(op), op.literal or "", *sorted(told))
+    return (op.literal or "", *sorted(told))
