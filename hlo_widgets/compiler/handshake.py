@@ -22,7 +22,7 @@ __all__ = [
     "worker_hello",
 ]
 
-PROTOCOL = 6
+PROTOCOL = 7
 """Number of the message format; both sides must have the same."""
 
 # What this side reads of a worker's messages, by their kind.
