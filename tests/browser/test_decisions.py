@@ -143,8 +143,21 @@ def test_the_mode_draws_verdicts_and_a_click_on_an_arrow_explains(explained):
     page.click_words("reduce_max.7", "fusion.1")
     text = page.why("structural")
     assert "every element that the first" in text
-    assert page.detail().locator(".hw-mark-inferred").count() > 1
-    assert page.detail().locator(".hw-mark-compiler").count() > 1
+    # Whose each word is stands beside it in a word: of the answer, and of each piece of evidence.
+    assert "inferred from the graph: the compiler did not say this" in text
+    refusal = page.detail().locator(".hw-refusal")
+    assert refusal.locator(".hw-mark").inner_text() == "compiler"
+    assert "is too expensive to duplicate into 'fusion.1'" in refusal.inner_text()
+    marks = page.detail().locator(".hw-evidence > li > .hw-mark").all_inner_texts()
+    assert set(marks) == {"compiler", "inferred"}
+    assert "ours MOF: multi-output fusion" in text.replace("\n", " ")
+    # Places in the compiler's source are kept, folded.
+    record = page.detail().locator(".hw-evidence .hw-verbatim").first
+    assert record.locator("summary").inner_text() == "6 records, word for word"
+    assert not record.locator(".hw-code").first.is_visible()
+    record.locator("summary").click()
+    assert "tpu_instruction_fusion.cc:" in record.locator(".hw-code").first.inner_text()
+    assert record.locator(".hw-about").inner_text().startswith("TpuInstructionFusion; compiler.log")
     page.graph.locator('.hw-box.hw-asked[data-name="reduce_max.7"]').wait_for()
     assert page.graph.locator(".hw-verdict.hw-asked").count() == 1
     page.detail().locator(".hw-link", has_text="fusion.1").first.click()
@@ -222,11 +235,14 @@ def test_counts_filter_and_rows_of_the_records(explained):
     assert bar.locator("b").first.inner_text() == f"{refused} refused:"
     words = "No fusing: producer is tuple."
     count = page.python(f"result.decisions.by_reason[{words!r}]")
+    bar.locator(".hw-terms summary").click()
+    assert "MOF" in bar.locator(".hw-terms dt").all_inner_texts()
     reason = bar.get_by_role("button", name=f"{count} × {words}", exact=True)
     before = page.redraws()
     reason.click()
     page.wait_redrawn(before)
     assert reason.get_attribute("aria-pressed") == "true"
+    assert bar.locator(".hw-example .hw-quote").inner_text() == words
     some = page.told()
     assert 0 < len(some) < len(everything)
     assert set(some) < set(everything)
@@ -242,6 +258,23 @@ def test_counts_filter_and_rows_of_the_records(explained):
     page.page.get_by_role("button", name="Show all").click()
     page.wait_redrawn(before)
     assert page.told() == everything
+    assert not bar.locator(".hw-example").is_visible()
+
+
+@needs_libtpu
+def test_the_records_of_an_op_are_sentences_with_what_runs_earlier_names_now(explained):
+    page = explained("row_softmax", "v6e")
+    page.row("fusion").click()
+    rows = page.detail().locator(".hw-decisions > li")
+    rows.first.wait_for()
+    texts = rows.all_inner_texts()
+    assert texts[0].startswith("refused: reduce_max.7 into this op why?")
+    old = rows.filter(has_text="refused: reduce (now in fusion.1) into div.6 (now in this op)")
+    assert old.locator(".hw-quote").all_inner_texts() == [
+        "No fusing: Should not fuse with elementwise"
+    ]
+    old.locator(".hw-now .hw-link").click()
+    page.page.locator('.hw-detail[data-selected="fusion.1"]').wait_for()
 
 
 def needs_cuda(test):
@@ -259,7 +292,7 @@ def test_the_price_of_a_gpu_compiler_stands_on_the_arrow(explained):
     page.verdict("loop_multiply_fusion", "input_reduce_fusion").focus()
     page.page.keyboard.press("Enter")
     text = page.why("unprofitable")
-    for words in ("unfused − fused = −", "slower", "not queued", "us, fused"):
+    for words in ("unfused − fused = −", "slower", "not queued", "us, fused", "now in"):
         assert words in text
     page.tab("Passes")
     passes = page.page.locator(".hw-passes")

@@ -17,6 +17,7 @@ from hlo_widgets.analysis.decisions import (
     Verdict,
     join_decisions,
 )
+from hlo_widgets.analysis.decisions.final_names import final_names
 from hlo_widgets.analysis.decisions.reasons import without_names
 from hlo_widgets.analysis.why import PairVerdicts, why_not_fused
 from hlo_widgets.drawing import lay_out
@@ -27,10 +28,9 @@ from hlo_widgets.widgets.decisions.counts import headline, log_notes, summary_of
 from hlo_widgets.widgets.decisions.filter import DecisionFilter, filter_of
 from hlo_widgets.widgets.decisions.missing import NO_RECORD
 from hlo_widgets.widgets.decisions.part import DecisionsPart
-from hlo_widgets.widgets.decisions.pass_list import describe_passes, final_names
+from hlo_widgets.widgets.decisions.pass_list import describe_passes
 from hlo_widgets.widgets.decisions.table import MOST_RECORDS, decision_frame
 from hlo_widgets.widgets.decisions.verdicts import short_places
-from hlo_widgets.widgets.details.why_words import describe_decisions
 from hlo_widgets.widgets.picture.verdict_picture import verdicts_of
 from hlo_widgets.widgets.shown import Shown
 from tests.analysis.dumps import decisions_of, dump_folder, module_of
@@ -78,6 +78,16 @@ def told(explorer):
     ]
 
 
+def said(parts):
+    """Return a sentence of the details as it is read."""
+    words = ""
+    for part in parts:
+        now = ", ".join(one["name"] for one in part.get("now", ()))
+        rest = ", ".join(filter(None, (f"now in {now}" if now else "", part.get("how"))))
+        words += part["text"] + (f" ({rest})" if rest else "")
+    return words
+
+
 def refusal(producer, consumer, reason="no", **more):
     return FusionDecision(
         producer, consumer, Verdict.REFUSED, reason, consumers=(consumer,), **more
@@ -120,7 +130,10 @@ def test_asking_opens_the_explanation_and_selecting_closes_it(mlp):
     assert why["kind"] == "unprofitable"
     facts = dict(why["facts"])
     assert facts["price"].startswith("unfused − fused = −126.8 us")
-    assert facts["queue"].startswith("not queued")
+    assert facts["queue"] == (
+        "not queued, as its priority was negative; 8 producers were; the highest was"
+        " fusion.14 (now in fusion.13) at 1.0085 us"
+    )
     assert {item["mark"] for item in why["evidence"]} == {"compiler"}
     assert [op["name"] for op in why["connection"]] == [
         "loop_multiply_fusion",
@@ -176,21 +189,14 @@ def test_the_details_list_the_records_of_an_op(mlp):
     records = mlp._details.widget.detail["decisions"]
     first = records["shown"][0]
     assert first["verdict"] == "refused"
-    assert first["words"] == "will execute slower if fused"
-    assert first["links"][0]["name"] == "input_reduce_fusion"
+    assert first["quotes"] == ["will execute slower if fused"]
+    assert said(first["sentence"]) == (
+        "fusion.10 (now in this op) into fusion.15 (now in input_reduce_fusion)"
+    )
     assert first["ask"] == "input_reduce_fusion"
     assert records["left_out"] > 0
     mlp.select("x.1")
     assert mlp._details.widget.detail["decisions"] == {"shown": [], "left_out": 0}
-
-
-def test_a_record_tells_what_the_op_was_in_it():
-    link = {"id": "", "name": "b", "about": ""}
-    decisions = [refusal("a", "b"), refusal("b", "c"), refusal("b", "d", siblings=True)]
-    decisions.append(FusionDecision("b", None, Verdict.INELIGIBLE, "alone"))
-    told = describe_decisions(decisions, ["b"], lambda _: link)["shown"]
-    roles = {(one["role"], one["other"]) for one in told}
-    assert roles == {("takes in", "a"), ("into", "c"), ("beside", "d"), ("of it alone", "")}
 
 
 def test_without_a_record_the_graph_speaks_and_it_is_said(explore):
@@ -216,9 +222,31 @@ def test_counts_by_reason_stand_at_the_top():
     log = decisions_of("mlp.h100")
     assert headline(log) == "2 refused and 21 producers ineligible"
     summary = summary_of(log)
-    assert summary["reasons"][0] == ("the producer is not fusible",) * 2 + (13,)
+    words = "the producer is not fusible"
+    assert summary["reasons"][0] == (words, words, 13, words)
     assert ["ranked", 107] in summary["verdicts"]
     assert headline(decisions_of("mlp.v6e")) == "157 refused"
+
+
+def test_reasons_that_differ_in_names_are_one_button_that_filters_all_of_them(explore):
+    explorer = explore("row_softmax.v6e")
+    decisions = part(explorer, "Decisions")
+    reasons = decisions.bar.summary["reasons"]
+    words, _, count, example = next(one for one in reasons if "too expensive" in one[0])
+    assert count == 12
+    assert "producer '…' is too expensive to duplicate into '…'" in words
+    assert "producer 'reduce_max.7' is too expensive to duplicate into 'fusion.1'" in example
+    decisions.bar.chosen = {"reason": [one[0] for one in reasons].index(words)}
+    assert decisions.bar.told == f"12 of {len(decisions_of('row_softmax.v6e'))} records"
+    assert {row.consumer for row in decisions._rows} == {"fusion.1", "fusion"}
+
+
+def test_words_of_verdicts_and_reasons_are_explained_beside_the_counts():
+    terms = dict(summary_of(decisions_of("mlp.h100"))["terms"])
+    assert terms["ineligible"].startswith("the producer was taken out of the queue")
+    assert terms["ranked"].startswith("the pair was given a cost")
+    assert "bitcast" in terms
+    assert "MOF" not in terms
 
 
 def test_what_was_not_joined_or_read_is_counted_and_said():

@@ -8,7 +8,7 @@ from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision, Verdict,
 from hlo_widgets.analysis.why import WhyKind
 from hlo_widgets.hlo import parse_hlo_module
 from hlo_widgets.widgets.decisions.verdicts import Verdicts
-from hlo_widgets.widgets.details.why_words import describe_decisions
+from hlo_widgets.widgets.details.op_records import describe_decisions
 from tests.analysis.dumps import module_of
 
 # The body's add.1 and the entry's are different ops that are called the same.
@@ -40,6 +40,10 @@ def module():
 
 def verdicts(module, *decisions):
     return Verdicts(module, join_decisions(DecisionLog(decisions), module))
+
+
+def link(name):
+    return {"id": "", "name": name, "about": ""}
 
 
 def in_body(module, name):
@@ -119,9 +123,9 @@ def test_a_record_that_leads_nowhere_is_about_the_op_by_its_name_and_it_is_said(
     op = in_body(module, "mul.7")
     found = known.about(op)
     assert [d.module for d in found] == [None]
-    told = describe_decisions(found, [op.name], lambda name: {"id": "", "name": name}, "body")
+    told = describe_decisions(found, [op.name], link, None, "body")
     assert [one["joined"] for one in told["shown"]] == ["by name, in body"]
-    told = describe_decisions(found, [op.name], lambda name: {"id": "", "name": name})
+    told = describe_decisions(found, [op.name], link)
     assert [one["joined"] for one in told["shown"]] == ["not joined"]
 
 

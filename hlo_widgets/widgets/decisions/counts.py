@@ -6,14 +6,26 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision, Verdict
-from hlo_widgets.graph.words import counted
+from hlo_widgets.analysis.why import explained_terms
+from hlo_widgets.analysis.words import counted, cut
 from hlo_widgets.widgets.decisions.filter import ANY
 from hlo_widgets.widgets.decisions.verdicts import short_places
 
 __all__ = ["headline", "log_notes", "summary_of", "told_of"]
 
 MOST_REASONS = 200
-"""Reasons told; arbitrary, the most seen is 20. Names in a reason can make many of one."""
+"""Reasons told; arbitrary, the most seen is 20."""
+
+LONGEST_EXAMPLE = 4_000
+"""Characters of an example; arbitrary, far more than compilers write."""
+
+_VERDICTS = {
+    Verdict.FUSED: "the producer went into the consumer",
+    Verdict.REFUSED: "the two were looked at and left apart",
+    Verdict.INELIGIBLE: "the producer was taken out of the queue; the record names no consumer",
+    Verdict.RANKED: "the pair was given a cost, which alone decides nothing",
+    Verdict.CONSIDERED: "the two were looked at; the record does not say with what result",
+}
 
 _PRICE_WORDS = {
     ANY: "any cost",
@@ -25,13 +37,27 @@ _PRICE_WORDS = {
 
 
 def summary_of(log: DecisionLog) -> dict[str, Any]:
-    """Return the counts of a log for the bar, its reasons in the order of `log.by_reason`."""
-    reasons = log.by_reason
-    shown = [(words, short_places(words), n) for words, n in reasons.items()][:MOST_REASONS]
+    """Return the counts of a log for the bar.
+
+    Returns:
+        Among others `reasons`, in the order of `log.by_reason`: the words without names of ops, the
+        same without folders, how often, and an example as it was; and `terms`, what words of the
+        verdicts and reasons mean, in ours.
+    """
+    reasons, examples = log.by_reason, log.reason_examples
+    shown = [
+        (words, short_places(words), count, cut(examples[words], LONGEST_EXAMPLE))
+        for words, count in reasons.items()
+    ][:MOST_REASONS]
+    verdicts = log.by_verdict
     return {
         "headline": headline(log),
-        "verdicts": [[verdict.value, count] for verdict, count in log.by_verdict.items()],
+        "verdicts": [[verdict.value, count] for verdict, count in verdicts.items()],
         "reasons": shown,
+        "terms": [
+            *((verdict.value, _VERDICTS[verdict]) for verdict in verdicts),
+            *((term.word, term.meaning) for term in explained_terms(words for words, *_ in shown)),
+        ],
         "left_out": len(reasons) - len(shown),
         "prices": list(_PRICE_WORDS.items()),
         "unit": next((d.cost_unit for d in log.decisions if d.cost_unit), ""),

@@ -2,45 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from hlo_widgets.analysis.decisions import (
-    DecisionJoin,
-    DecisionLog,
-    FusionChanges,
-    FusionDecision,
-    PassChain,
-    Verdict,
-    join_decisions,
-)
+from hlo_widgets.analysis.decisions import DecisionLog, FusionChanges
+from hlo_widgets.analysis.decisions.final_names import final_names
 from hlo_widgets.hlo import HloModule
 
-__all__ = ["describe_passes", "final_names"]
+__all__ = ["describe_passes"]
 
 MOST_NAMES = 60
 """Names told of one kind of change in one pass; arbitrary, more are counted."""
 
 _Named = dict[str, Any]
-
-
-def final_names(
-    log: DecisionLog, module: HloModule, names: Iterable[str]
-) -> dict[str, DecisionJoin]:
-    """Return where the final module runs what each name computed, as a record about it is joined.
-
-    Args:
-        log: The fusions and passes to follow.
-        module: The final module.
-        names: Names of ops as they were at some moment of the compile.
-    """
-    probes = [FusionDecision(name, None, Verdict.CONSIDERED) for name in dict.fromkeys(names)]
-    fused = [d for d in log.decisions if d.verdict is Verdict.FUSED]
-    chain = PassChain(tuple(one.step for one in log.passes), {}, log.passes, log.before)
-    joined = join_decisions(replace(log, decisions=(*fused, *probes)), module, chain)
-    found = joined.decisions[len(fused) :]
-    return {one.producer: one.join for one in found if one.join is not None}
 
 
 def describe_passes(log: DecisionLog, module: HloModule) -> list[dict[str, Any]]:

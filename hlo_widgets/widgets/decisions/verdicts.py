@@ -14,6 +14,7 @@ from hlo_widgets.analysis.decisions import (
     Verdict,
     join_decisions,
 )
+from hlo_widgets.analysis.decisions.final_names import FinalNames
 from hlo_widgets.analysis.why import Explanation, PairVerdicts, why_not_fused
 from hlo_widgets.hlo import HloInstruction, HloModule
 
@@ -47,15 +48,19 @@ class Verdicts:
         module: The module.
         log: The decisions, joined with it; None where there are none.
         pairs: The verdicts on pairs of kernels; None where there are no decisions.
+        finals: What became of the names in the records; None where there are none.
     """
 
     module: HloModule
     log: DecisionLog | None
     pairs: PairVerdicts | None = field(init=False)
+    finals: FinalNames | None = field(init=False)
 
     def __post_init__(self) -> None:
         pairs = PairVerdicts(self.module, self.log) if self.log is not None else None
         object.__setattr__(self, "pairs", pairs)
+        finals = FinalNames(self.log, self.module) if self.log is not None else None
+        object.__setattr__(self, "finals", finals)
 
     def explain(self, first: str, second: str) -> Explanation:
         """Explain why two ops are not one kernel.

@@ -14,7 +14,8 @@ from hlo_widgets.graph.paths import without_copy
 from hlo_widgets.hlo import HloInstruction
 from hlo_widgets.hlo import opcode as opcodes
 from hlo_widgets.widgets.decisions.verdicts import Verdicts
-from hlo_widgets.widgets.details.why_words import describe_decisions, describe_explanation
+from hlo_widgets.widgets.details.op_records import describe_decisions
+from hlo_widgets.widgets.details.why_words import describe_explanation
 from hlo_widgets.widgets.picture.navigator import Navigator
 
 __all__ = ["Answer", "Asking"]
@@ -65,7 +66,7 @@ class Asking:
         # The log speaks of the start of a pair: by it data enters, by the done it leaves.
         names = (ops[0].name, pair_members(ops[1])[0].name)
         explanation = self._verdicts.explain(*names)
-        words = describe_explanation(explanation, self.link, self._verdicts.log, names)
+        words = describe_explanation(explanation, self.link, self._verdicts.finals, names)
         return Answer(tuple(ids), explanation, words)
 
     def decisions(self, instruction: HloInstruction) -> dict[str, Any]:
@@ -73,7 +74,8 @@ class Asking:
         names = [member.name for member in pair_members(instruction)]
         home = instruction.parent
         body = home.name if home.is_fusion_computation else ""
-        return describe_decisions(self._verdicts.about(instruction), names, self.link, body)
+        records, finals = self._verdicts.about(instruction), self._verdicts.finals
+        return describe_decisions(records, names, self.link, finals, body)
 
     def ids_of(self, decision: FusionDecision) -> list[str]:
         """Return the ids of the final ops of a record's two sides: two, one or none.

@@ -1,6 +1,7 @@
 // Counts of a compiler's records by verdict and reason, and the choice of which are shown.
 // Model traits: summary and told (read), chosen (read and set): {verdict, reason, price, least}. A
-// reason goes back as its place in the summary: its words are not always those of the record.
+// reason goes back as its place in the summary: its words are not always those of the record. Names of ops
+// are taken out of its words, so that what differs in them alone is one reason.
 
 const ALL = { verdict: "", reason: null, price: "", least: 0 };
 const MANY_REASONS = 12; // more are folded away
@@ -20,6 +21,7 @@ function render({ model, el }) {
   const told = html("span", "hw-told-count");
   told.setAttribute("role", "status");
   const parts = html("div");
+  let example = html("p");
   root.append(parts);
   el.append(root);
 
@@ -31,9 +33,9 @@ function render({ model, el }) {
     tell(null);
   }
 
-  function reasonButton([words, short, count], place) {
+  function reasonButton([, short, count, example], place) {
     const text = `${number(count)} \u00d7 ${short || "no words given"}`;
-    const button = makeButton("hw-reason", text, words, () =>
+    const button = makeButton("hw-reason", text, example, () =>
       choose({ reason: chosen().reason === place ? null : place }),
     );
     button.dataset.place = String(place);
@@ -48,6 +50,14 @@ function render({ model, el }) {
     more.append(html("div", "hw-reasons", "", ...all.slice(MANY_REASONS)));
     if (left_out) more.append(html("p", "", `and ${number(left_out)} that are not listed`));
     return [line, more];
+  }
+
+  /** What the words of the counts mean, in ours; folded, whoever knows them needs none of it. */
+  function meanings({ terms = [] }) {
+    if (!terms.length) return [];
+    const list = html("dl");
+    for (const [word, meaning] of terms) list.append(html("dt", "", word), html("dd", "", meaning));
+    return [html("details", "hw-terms", "", html("summary", "", "What these words mean, in our words: the compiler explains none"), list)];
   }
 
   function filters({ verdicts, prices, unit }) {
@@ -72,13 +82,17 @@ function render({ model, el }) {
     const summary = model.get("summary");
     root.dataset.theme = isDark(el) ? "dark" : "light";
     const notes = (summary.notes ?? []).map((note) => html("p", "hw-about", note));
-    const counted = summary.headline ? [...reasons(summary), filters(summary)] : [];
+    example = html("p", "hw-about hw-example");
+    const counted = summary.headline ? [...reasons(summary), filters(summary), example, ...meanings(summary)] : [];
     parts.replaceChildren(...counted, ...notes);
     mark();
   }
 
   function mark() {
     const now = chosen();
+    const reason = now.reason === null ? undefined : model.get("summary").reasons?.[now.reason];
+    example.hidden = !reason?.[3];
+    if (reason) example.replaceChildren("The first of them, in the compiler's words: ", html("span", "hw-quote", reason[3]));
     for (const button of root.querySelectorAll(".hw-reason")) {
       button.setAttribute("aria-pressed", String(button.dataset.place === String(now.reason)));
     }
