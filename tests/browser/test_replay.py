@@ -23,6 +23,10 @@ explorer
 """
 
 
+LONGEST_IN_A_LINE = 20
+"""Letters of a name that the queue has in one line at the least; few names are longer."""
+
+
 class ReplayPage:
     """The tab with the steps, and what a person does with it."""
 
@@ -201,12 +205,15 @@ def test_play_runs_to_the_end_and_can_be_paused(open_notebook):
     assert "no queue" in replay.words.inner_text()
 
 
-def test_jump_goes_to_the_step_that_made_the_selected_fusion(mlp):
+def test_jump_goes_through_the_steps_that_grew_the_selected_fusion(mlp):
     mlp.wait_step(0, 31)
     mlp.page.locator('.hw-graph .hw-box[data-name="input_reduce_fusion"]').first.click()
-    jump = mlp.page.get_by_role("button", name="Jump to the step that made input_reduce_fusion")
-    jump.click()
-    mlp.wait_step(22, 31)
+    for number, place in ((4, "step 4, 1 of 2"), (22, "step 22, 2 of 2")):
+        name = f"Go to {place} that grew input_reduce_fusion"
+        mlp.page.get_by_role("button", name=name).click()
+        mlp.wait_step(number, 31)
+        mlp.words.locator(".hw-chosen", has_text=f"This is {place}.").wait_for()
+        assert mlp.words.locator(".hw-step[aria-current]").inner_text() == str(number)
     assert "convert_element_type.12.0" in mlp.words.inner_text()
     mlp.words.locator(".hw-chosen .hw-step", has_text=re.compile("^4$")).click()
     mlp.wait_step(4, 31)
@@ -252,6 +259,13 @@ def test_it_fits_narrow_and_wide_pages_in_both_themes(open_notebook, name, numbe
             lines = "all => all.map((th) => { const text = document.createRange();"
             lines += " text.selectNodeContents(th); return text.getClientRects().length; })"
             assert heads.evaluate_all(lines) == [1] * heads.count()
+            # Its columns are in view without a scroll to the side, most names in one line.
+            area = replay.words.bounding_box()
+            for row in replay.words.locator(".hw-queue tbody tr").all():
+                box = row.locator("td").last.bounding_box()
+                assert box["x"] + box["width"] <= area["x"] + area["width"]
+                if len(row.get_attribute("data-producer")) <= LONGEST_IN_A_LINE:
+                    assert row.locator(".hw-link").evaluate_all(lines) == [1]
     replay.press("To the final graph")
     replay.words.get_by_text("Checked").or_(replay.words.get_by_text("different")).first.wait_for()
     replay.settle()

@@ -90,7 +90,7 @@ def test_the_layout_program_runs_once_for_all_steps_in_one_computation(monkeypat
     assert len(laid_out) == 1
 
 
-def test_the_selected_fusion_offers_the_step_that_made_it():
+def test_the_selected_fusion_offers_the_steps_that_grew_it_one_after_the_other():
     went = []
     part = part_of("mlp.h100", went)
     player = part.player
@@ -99,18 +99,55 @@ def test_the_selected_fusion_offers_the_step_that_made_it():
     inner = fusion.called_computations[0].root_instruction
     for selected in (fusion, inner):
         part.select(selected)
-        assert player.jump.description == "Jump to the step that made input_reduce_fusion"
         assert player.view.selected["steps"] == [4, 22]
-    player.jump.click()
-    assert player.slider.value == 22
+        assert player.view.selected["words"] == "grew in 2 steps:"
+    # From one to the next, and after the last to the first again.
+    for number, place, following in [(4, "step 4, 1 of 2", 22), (22, "step 22, 2 of 2", 4)] * 2:
+        assert player.jump.description == f"Go to {place} that grew input_reduce_fusion"
+        player.jump.click()
+        assert player.slider.value == number
+        assert player.view.selected["at"] == number
+        assert player.view.selected["place"] == place
+        assert player._target == following
+    player.show_step(10)
+    assert player.view.selected["place"] == ""
+    assert player._target == 22
     player.view.send = lambda message: None
     player._on_words({"type": "step", "number": 4})
     assert player.slider.value == 4
     part.select(module_of("mlp.h100").instruction("w2.1"))
     assert player.jump.disabled
-    assert player.view.selected["words"] == "was fused in no step"
+    assert player.jump.description == "No step grew w2.1"
+    assert player.view.selected["words"] == "was fused in no step."
     part.select(None)
     assert player.view.selected == {}
+    assert player.jump.disabled
+
+
+def test_a_kernel_of_one_step_says_that_it_is_the_only_one():
+    part = part_of("two_matmuls.h100")
+    part.select(module_of("two_matmuls.h100").instruction("loop_reduce_fusion"))
+    (step,) = part.player.view.selected["steps"]
+    words = f"Go to step {step}, the only one that grew loop_reduce_fusion"
+    assert part.player.jump.description == words
+
+
+@pytest.mark.parametrize("name", ["row_softmax.v6e", "mlp.h100"])
+def test_both_counts_of_ops_are_told_with_what_they_count(name):
+    part, module = part_of(name), module_of(name)
+    for op in module.entry_computation.instructions:
+        part.select(op)
+        words = part.player.view.selected["count"]
+        if op.opcode != "fusion" or not part.player.view.selected["steps"]:
+            assert "inside" not in words
+            continue
+        body = op.called_computations[0]
+        parameters = len(body.parameters)
+        inside = len(body.instructions)
+        assert f"The graph above counts {inside} inside" in words
+        assert f"({inside - parameters}), and {parameters} parameter" in words
+        assert f"{part.player._replay.final[op.name].size} op" in words
+    assert any("ops inside" in note for note in part.player.view.moment["notes"])
 
 
 def test_a_box_leads_to_the_final_op_that_runs_it_now():

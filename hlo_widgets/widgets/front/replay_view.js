@@ -16,8 +16,11 @@ function render({ model, el }) {
   const nameButton = (name) =>
     makeButton("hw-link", name, "Show it in the picture, and what became of it above", () => tell({ type: "name", name }));
 
-  const stepButton = (number) =>
-    makeButton("hw-link hw-step", String(number), `Go to step ${number}`, () => tell({ type: "step", number }));
+  function stepButton(number, at) {
+    const made = makeButton("hw-link hw-step", String(number), `Go to step ${number}`, () => tell({ type: "step", number }));
+    if (number === at) made.setAttribute("aria-current", "step");
+    return made;
+  }
 
   const part = ({ name, text }) => (name ? nameButton(name) : text);
 
@@ -41,9 +44,10 @@ function render({ model, el }) {
   }
 
   function queue({ queue: rows, queue_unit: unit, queue_note: note }) {
-    const parts = [html("h4", "", rows.length ? "The queue, highest first" : "The queue")];
+    const ranked = unit ? `The queue, highest priority (${unit}) first` : "The queue, highest priority first";
+    const parts = [html("h4", "", rows.length ? ranked : "The queue")];
     if (rows.length) {
-      const heads = [["#", "hw-figure"], ["producer", ""], [unit ? `priority (${unit})` : "priority", "hw-figure"], ["moved", "hw-move"]];
+      const heads = [["#", "hw-figure"], ["producer", ""], ["priority", "hw-figure"], ["moved", "hw-move"]];
       const cells = heads.map(([text, className]) => Object.assign(html("th", className, text), { scope: "col" }));
       parts.push(html("table", "", "", html("thead", "", "", html("tr", "", "", ...cells)), html("tbody", "", "", ...rows.map(row))));
     }
@@ -51,10 +55,13 @@ function render({ model, el }) {
     return html("section", "hw-queue", "", ...parts);
   }
 
-  function chosen({ name, words, steps, more }) {
+  function chosen({ name, words, steps, at, more, place, count }) {
     if (!name) return [];
-    const links = steps.flatMap((number, at) => [at ? " " : "", stepButton(number)]);
-    return [html("p", "hw-chosen", "", html("b", "", name), ` ${words} ${more} `, ...links)];
+    const links = steps.flatMap((number, place) => [place ? " " : "", stepButton(number, at)]);
+    const lines = [html("div", "", "", html("b", "", name), ` ${words} ${more} `, ...links)];
+    if (place) lines.push(html("div", "", `This is ${place}.`));
+    if (count) lines.push(html("div", "hw-about", count));
+    return [html("div", "hw-chosen", "", ...lines)];
   }
 
   function show() {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipywidgets
 
-from hlo_widgets.analysis import pair_members
+from hlo_widgets.analysis import fused_computation, pair_members
 from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
 from hlo_widgets.hlo import HloInstruction
 from hlo_widgets.widgets.closing import close_widget
@@ -50,7 +50,7 @@ class ReplayPart:
             self.widget.children = [self.player.widget]
 
     def select(self, instruction: HloInstruction | None) -> None:
-        """Offer to jump to the step that made the fusion which an op is or stands in."""
+        """Offer the steps that grew the fusion which an op is or stands in."""
         if self.player is None:
             return
         if instruction is None:
@@ -58,7 +58,11 @@ class ReplayPart:
             return
         while instruction.parent.is_fusion_computation and instruction.parent.callers:
             instruction = instruction.parent.callers[0]
-        self.player.select(pair_members(instruction)[0].name)
+        body = fused_computation(instruction)
+        inside = None
+        if body is not None:
+            inside = len(body.parameters), len(body.instructions) - len(body.parameters)
+        self.player.select(pair_members(instruction)[0].name, inside)
 
     def forget(self) -> None:
         """Let go of the steps and of what plays them."""

@@ -24,7 +24,7 @@ from hlo_widgets.widgets.plain import plain, plain_text
 from hlo_widgets.widgets.replay.ahead import BaseLayouts
 from hlo_widgets.widgets.replay.layout import moment_layout
 from hlo_widgets.widgets.replay.view import ReplayView
-from hlo_widgets.widgets.replay.words import describe_moment, describe_steps
+from hlo_widgets.widgets.replay.words import describe_moment, describe_steps, step_words
 
 __all__ = ["ReplayPlayer"]
 
@@ -63,9 +63,10 @@ class ReplayPlayer:
         self._layouts = BaseLayouts(self._pictures)
         self._boxes: dict[str, Kernel] = {}
         self._target: int | None = None
+        self._selected: tuple[str | None, tuple[int, int] | None] = (None, None)
         self.graph = GraphView(layout={"flex": "3 1 370px", "min_width": "0", "height": HEIGHT})
         self.graph.add_class("hw-replay-graph")
-        self.view = ReplayView(layout={"flex": "2 1 270px", "min_width": "0", "height": HEIGHT})
+        self.view = ReplayView(layout={"flex": "2 1 300px", "min_width": "0", "height": HEIGHT})
         self._make_bar(len(replay.steps))
         gap = {"width": "100%", "grid_gap": "6px"}
         below = ipywidgets.HBox([self.graph, self.view], layout=gap | {"flex_flow": "row wrap"})
@@ -73,20 +74,35 @@ class ReplayPlayer:
         self._listen()
         self._show(0)
 
-    def select(self, name: str | None) -> None:
-        """Tell which steps made a kernel of the end, and offer to jump to the last of them.
+    def select(self, name: str | None, inside: tuple[int, int] | None = None) -> None:
+        """Tell which steps a kernel of the end grew in, and offer to go from one to the next.
 
         Args:
             name: Its name; None where nothing is selected.
+            inside: As `describe_steps` takes it.
         """
-        told = describe_steps(self._replay, name) if name is not None else {}
+        self._selected = name, inside
+        self._tell_steps()
+
+    def _tell_steps(self) -> None:
+        name, inside = self._selected
+        number = self.slider.value
+        told = describe_steps(self._replay, name, number, inside) if name is not None else {}
         self.view.selected = plain(told)
-        steps = told.get("steps", ())
-        self._target = steps[-1] if steps else None
+        steps = self._replay.steps_of(name) if name is not None else ()
+        # After the last comes the first again.
+        self._target = next((step for step in steps if step > number), next(iter(steps), None))
         self.jump.disabled = self._target is None
         shown = one_line(name, LONGEST_NAME) if name is not None else "the selected op"
-        self.jump.description = plain_text(f"Jump to the step that made {shown}")
-        self.jump.tooltip = "Select a fusion above: this goes to the step after which it was whole"
+        words = (
+            f"No step grew {shown}" if name is not None else "Go to the steps that grew a fusion"
+        )
+        if self._target is not None:
+            words = f"Go to {step_words(steps, self._target)} that grew {shown}"
+        self.jump.description = plain_text(words)
+        self.jump.tooltip = (
+            "Select a fusion above: this goes from one step that grew it to the next"
+        )
 
     def show_step(self, number: int) -> None:
         """Go to a step; 0 is before the first."""
@@ -139,6 +155,7 @@ class ReplayPlayer:
         except DrawingError as error:
             self.graph.tell_problem(str(error))
         self.view.moment = plain(describe_moment(self._replay, number, self._log))
+        self._tell_steps()
 
     def _draw(self, number: int) -> None:
         graph = self._pictures.build(number)

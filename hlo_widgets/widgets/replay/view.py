@@ -24,7 +24,7 @@ class ReplayView(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no
     """
 
     selected = traitlets.Dict().tag(sync=True)
-    """Which steps made the selected op, as `replay_words.describe_steps` gives it.
+    """Which steps the selected op grew in, as `replay_words.describe_steps` gives it.
 
     - Type: `dict`
     - Default: `{}`, no op is selected

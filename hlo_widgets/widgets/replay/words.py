@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision
@@ -12,7 +12,7 @@ from hlo_widgets.analysis.decisions.replay.start import NO_QUEUE
 from hlo_widgets.analysis.decisions.replay.walk import ReplayStep
 from hlo_widgets.analysis.words import cost_words, counted, figure_words
 
-__all__ = ["MOST_QUEUED", "describe_moment", "describe_steps"]
+__all__ = ["MOST_QUEUED", "describe_moment", "describe_steps", "step_words"]
 
 MOST_QUEUED = 10
 """Producers of the queue that are listed; arbitrary, what stands beside a picture."""
@@ -59,26 +59,60 @@ def describe_moment(replay: Replay, number: int, log: DecisionLog) -> dict[str, 
     }
 
 
-def describe_steps(replay: Replay, name: str) -> dict[str, Any]:
-    """Return which steps made a kernel of the end.
+def describe_steps(
+    replay: Replay, name: str, number: int, inside: tuple[int, int] | None = None
+) -> dict[str, Any]:
+    """Return which steps a kernel of the end grew in.
 
     Args:
         replay: The replay.
         name: Name of the kernel.
+        number: Number of the step that is shown.
+        inside: How many parameters and how many other instructions the kernel's final body has;
+            None for what is no fusion.
 
     Returns:
-        `name`, `steps` and `words`.
+        `name`, `words`, the numbers of the `steps` with `at`, that of the step shown, `more` for
+        those that are not listed, and `place`, which of them the step shown is.
     """
     steps = replay.steps_of(name)
     if name not in replay.final:
-        words = "is not told in this record"
+        words = "is not told in this record."
     elif not steps:
-        words = "was fused in no step"
+        words = "was fused in no step."
     else:
-        words = f"was made in {counted(len(steps), 'step')}:"
+        words = f"grew in {counted(len(steps), 'step')}:"
     left_out = len(steps) - MOST_STEPS
-    more = f"and {left_out:,} before" if left_out > 0 else ""
-    return {"name": name, "words": words, "steps": list(steps[-MOST_STEPS:]), "more": more}
+    return {
+        "name": name,
+        "words": words,
+        "steps": list(steps[-MOST_STEPS:]),
+        "at": number,
+        "more": f"{left_out:,} more before," if left_out > 0 else "",
+        "place": step_words(steps, number) if number in steps else "",
+        "count": _count_words(replay, name, inside) if steps else "",
+    }
+
+
+def step_words(steps: Sequence[int], number: int) -> str:
+    """Return which of the steps that a kernel grew in one of them is: "step 7, 2 of 3"."""
+    of_all = (
+        f", {steps.index(number) + 1:,} of {len(steps):,}" if len(steps) > 1 else ", the only one"
+    )
+    return f"step {number:,}{of_all}"
+
+
+def _count_words(replay: Replay, name: str, inside: tuple[int, int] | None) -> str:
+    """Say how many ops went into a kernel, and why the picture of the end has another number."""
+    went_in = counted(replay.final[name].size, "op")
+    words = f"{went_in} of the module before fusion went into it, each as often as it is computed."
+    if inside is not None:
+        parameters, others = inside
+        words += (
+            f" The graph above counts {parameters + others:,} inside: what the compiler made of"
+            f" these ({others:,}), and {counted(parameters, 'parameter')}."
+        )
+    return words
 
 
 _Parts = list[dict[str, str]]
@@ -267,7 +301,13 @@ def _notes(replay: Replay, *, at_end: bool) -> list[str]:
         )
     if at_end:
         notes += _checked(replay)
-    return notes
+    return [*notes, _WHAT_COUNTS]
+
+
+_WHAT_COUNTS = (
+    "Ops are counted as in the module before fusion, each as often as it is computed; “ops inside”"
+    " in the graph above are those of the compiled body, its parameters too."
+)
 
 
 def _checked(replay: Replay) -> list[str]:
