@@ -297,6 +297,13 @@ def test_the_price_of_a_gpu_compiler_stands_on_the_arrow(explained):
     page.tab("Passes")
     passes = page.page.locator(".hw-passes")
     passes.locator("tr", has_text="priority-fusion").first.wait_for()
+    # An earlier name has what runs it now beside it; where old and new lead to one op, once.
+    made = passes.locator("tr", has_text="priority-fusion").first.inner_text()
+    assert "fusion.10 (now in loop_multiply_fusion)" in made
+    words = passes.locator("tr", has_text="rename_fusions").inner_text()
+    assert "fusion.10 → loop_multiply_fusion" in words
+    assert "now in" not in words
+    assert "renamed: the same fusion under another name" in passes.inner_text()
     renamed = passes.locator("tr", has_text="rename_fusions").locator(".hw-link").last
     name = renamed.inner_text()
     renamed.click()

@@ -40,7 +40,8 @@ class PassesPart:
         else:
             changing = sum(bool(one.changes) for one in passes)
             words = f"{len(passes):,} passes changed the module, {changing:,} of them its fusions."
-            self.widget.note = f"{words} A name leads to the final op that runs it now."
+            rest = "A name of the final module is a link; beside another stands what runs it now."
+            self.widget.note = f"{words} {rest}"
         described = describe_passes(log, shown.module) if log is not None else []
         self.widget.passes = plain(described)
 

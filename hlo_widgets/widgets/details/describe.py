@@ -75,6 +75,7 @@ def _facts(instruction: HloInstruction, platform: str | None) -> list[tuple[str,
     facts = [
         *_exchanges(instruction),
         *_figures(instruction),
+        *_inside(instruction),
         ("shape", instruction.shape.to_string(with_layout=False)),
     ]
     leaves = list(instruction.shape.leaves())
@@ -140,6 +141,15 @@ def _figures(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
         yield "VMEM limit", f"{vmem.limit_bytes:,} bytes (scoped_memory_configs)"
     if vmem.window_bytes is not None:
         yield "window estimate", f"{vmem.window_bytes:,} bytes of VMEM (window_config)"
+
+
+def _inside(instruction: HloInstruction) -> Iterator[tuple[str, str]]:
+    """Yield how many instructions a fusion holds, as its box counts them, and what they are."""
+    body = fused_computation(pair_members(instruction)[0])
+    if body is not None:
+        count, parameters = len(body.instructions), len(body.parameters)
+        of_them = f"of which {parameters:,} {'is a' if parameters == 1 else 'are'} parameter"
+        yield "ops inside", f"{count:,}, {of_them}{'' if parameters == 1 else 's'}"
 
 
 def _exchanges(instruction: HloInstruction) -> Iterator[tuple[str, str]]:

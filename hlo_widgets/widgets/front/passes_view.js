@@ -9,6 +9,13 @@ const EXPLAINED = {
   dissolved: "fusions that are gone, neither merged nor renamed",
 };
 
+/** What the words for changes mean that stand in the list. */
+function meanings(passes) {
+  const told = new Set(passes.flatMap(({ groups }) => groups.map(({ what }) => what)));
+  const words = Object.entries(EXPLAINED).filter(([what]) => told.has(what)).map(([what, meaning]) => `${what}: ${meaning}`);
+  return words.length ? [html("p", "hw-about hw-meanings", `${words.join("; ")}.`)] : [];
+}
+
 function render({ model, el }) {
   const root = html("div", "hw-passes");
   root.dataset.lmSuppressShortcuts = "true";
@@ -16,20 +23,26 @@ function render({ model, el }) {
 
   const tell = teller(model, root);
 
-  function name({ name: text, final, joined }) {
-    if (!final) {
-      const lost = html("span", "hw-lost", text);
-      lost.title = "Not joined: this name leads to nothing in the final module";
-      return lost;
-    }
-    const now = final === text ? "this op of the final module" : `now ${final}`;
-    const link = makeButton("hw-link", text, `${now}; joined: ${joined}`, () => tell({ type: "go", name: final }));
-    if (joined !== "exact") link.classList.add("hw-inexact");
-    return link;
+  function linkTo(text, final, joined) {
+    return makeButton("hw-link", text, `${final}, an op of the final module; joined: ${joined}`, () => tell({ type: "go", name: final }));
+  }
+
+  /** A name, a link where the final module has it; else with what runs it now beside it, unless `isTold` elsewhere. */
+  function name({ name: text, final, joined }, isTold) {
+    if (final === text) return [linkTo(text, final, joined)];
+    const then = html("span", "hw-then", text);
+    if (!final) return [then, html("span", "hw-now", " (not found in the final module)")];
+    if (isTold) return [then];
+    return [then, html("span", "hw-now", " (now in ", linkTo(final, final, joined), joined === "exact" ? ")" : `, joined ${joined}ly)`)];
+  }
+
+  /** Names of one change: where the old and the new one lead to the same op, it stands once. */
+  function ends(names) {
+    return names.flatMap((end, side) => [side ? " \u2192 " : "", ...name(end, names[side + 1]?.final === end.final)]);
   }
 
   function group({ what, names, left_out }) {
-    const list = names.flatMap((one, at) => [at ? ", " : "", ...one.flatMap((end, side) => [side ? " \u2192 " : "", name(end)])]);
+    const list = names.flatMap((one, at) => [at ? ", " : "", ...ends(one)]);
     if (left_out) list.push(`, and ${number(left_out)} more`);
     const head = html("b", "", `${what} `);
     head.title = EXPLAINED[what] ?? "";
@@ -47,7 +60,7 @@ function render({ model, el }) {
   function show() {
     root.dataset.theme = isDark(el) ? "dark" : "light";
     const passes = model.get("passes");
-    const parts = [html("p", "hw-about", model.get("note"))];
+    const parts = [html("p", "hw-about", model.get("note")), ...meanings(passes)];
     if (passes.length) {
       const only = html("input");
       only.type = "checkbox";
