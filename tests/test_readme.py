@@ -37,10 +37,16 @@ def test_the_ten_lines_print_the_table_below_them(names, capsys):
 
 def test_the_reasons(names, capsys):
     explained, _ = block("why_not_fused").split("log = hw.read_decisions")
-    exec(explained, {**names, "f": names["row_softmax"]})  # noqa: S102
+    exec(explained, dict(names))  # noqa: S102
     printed = capsys.readouterr().out
-    assert "x.1 and fusion.1: blocked." in printed
-    assert "unfused: without tpu_fusion" in printed
+    answer, _, compared = printed.partition("jit_row_softmax on v6e; ")
+    assert answer.startswith("x.1 and fusion.1: blocked.")
+    assert compared.startswith("unfused: without tpu_fusion")
+    if names["result"].versions["libtpu"] == "0.0.52":  # another may say it in other words
+        # How often a compiler looks at a pair differs from run to run.
+        assert re.sub(r"\d+(?=[,}])", "N", f"```\n{answer}```") in re.sub(
+            r"\d+(?=[,}])", "N", README
+        )
 
 
 def test_the_sharded_function(names):

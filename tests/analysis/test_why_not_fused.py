@@ -6,8 +6,15 @@ import pytest
 
 import hlo_widgets as hw
 from hlo_widgets import captures
-from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision, Verdict
+from hlo_widgets.analysis.decisions import (
+    DecisionJoin,
+    DecisionLog,
+    Exactness,
+    FusionDecision,
+    Verdict,
+)
 from hlo_widgets.analysis.why import why_not_fused
+from hlo_widgets.analysis.why.quotes import final_words
 from hlo_widgets.errors import HloLookupError
 from hlo_widgets.hlo import parse_hlo_module
 from tests.analysis.dumps import ask, decisions_of, dump_folder, module_of
@@ -232,12 +239,36 @@ def test_the_answer_as_text_marks_each_piece_of_evidence():
     text = str(ask("mlp.h100", "loop_multiply_fusion", "input_reduce_fusion"))
     assert text.startswith("loop_multiply_fusion and input_reduce_fusion: unprofitable. ")
     assert "\n  [compiler] fusion.10 (now in loop_multiply_fusion) into " in text
-    assert "\n  This is what the compiler wrote.\n" in text
+    assert "\n  This is from the compiler's record.\n" in text
+    # The words of a refusal are among the prices of the pair, of which there is one a look.
+    assert "fusion.15 (now in input_reduce_fusion): will execute slower if fused" in text
+    assert "into bitcast.1.0, fusion.15 (now in input_reduce_fusion): unfused" in text
     assert repr(ask("mlp.h100", "loop_multiply_fusion", "input_reduce_fusion")) == text
     inferred = str(ask("row_softmax.v6e", "reduce_max.7", "fusion.1"))
     assert "\n  This is inferred from the graph, not the compiler's words.\n" in inferred
     assert "\n  The compiler refused it, too: “Fusion rejected: producer 'reduce_max.7'" in inferred
     assert "\n  [ours] to duplicate: to compute an op again" in inferred
+
+
+@pytest.mark.parametrize(
+    ("names", "final", "exactness", "words"),
+    [
+        ("a", "a", "exact", ""),
+        ("a", "b", "exact", "now in b"),
+        ("a", "b", "inexact", "now in b, joined inexactly"),
+        ("a", "b", "not joined", "now in b"),
+        ("a", "", "not joined", "not found in the final module"),
+        ("a", "a b", "exact", "now in a, b"),
+        ("a", "b c d e f", "exact", "now in b, c, d and 2 more"),
+        ("a b", "a c", "exact", "now in c"),
+        ("a b", "b a", "exact", ""),
+        ("a b", "a", "not joined", ""),
+    ],
+)
+def test_where_names_of_a_record_are_now(names, final, exactness, words):
+    names, final = tuple(names.split()), tuple(final.split())
+    assert final_words(names, DecisionJoin(Exactness(exactness), final), final) == words
+    assert final_words(names, None, ()) == ""
 
 
 @pytest.mark.parametrize(

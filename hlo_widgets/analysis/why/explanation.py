@@ -166,7 +166,7 @@ class Explanation:
 
 
 _WHOSE = {
-    COMPILER: "what the compiler wrote",
+    COMPILER: "from the compiler's record",
     INFERRED: "inferred from the graph, not the compiler's words",
 }
 

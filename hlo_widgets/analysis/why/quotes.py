@@ -57,10 +57,14 @@ def final_words(names: tuple[str, ...], join: DecisionJoin | None, final: tuple[
         return ""
     if not final:
         return "not found in the final module"
+    # Of one name all that run what it computed are told; of several, which ones are new.
+    changed = [name for name in final if len(names) == 1 or name not in names]
+    if not changed:
+        return ""
     # Of a record of which one side is found nowhere, nothing tells how surely the other one is.
     sure = ", joined inexactly" if join.exactness is Exactness.INEXACT else ""
-    more = f" and {len(final) - MOST_FINAL} more" if len(final) > MOST_FINAL else ""
-    return f"now in {', '.join(final[:MOST_FINAL])}{more}{sure}"
+    more = f" and {len(changed) - MOST_FINAL} more" if len(changed) > MOST_FINAL else ""
+    return f"now in {', '.join(changed[:MOST_FINAL])}{more}{sure}"
 
 
 def place_words(decisions: Iterable[FusionDecision]) -> str:

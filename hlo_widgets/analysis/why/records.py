@@ -176,11 +176,12 @@ def _told(decision: FusionDecision) -> tuple[str, ...]:
     return (decision.reason, *decision.remarks)
 
 
-def _telling(decision: FusionDecision) -> tuple[bool, bool, bool, int]:
-    """Rank a record: of the main pass, about the edge, about its cost, late."""
+def _telling(decision: FusionDecision) -> tuple[bool, bool, bool, bool, int]:
+    """Rank a record: of the main pass, about the edge, in words, about its cost, late."""
     in_main_pass = decision.pass_name != MULTI_OUTPUT_PASS
     of_cost = any(_COST_WORDS.search(text) for text in _told(decision))
-    return (in_main_pass, bool(decision.consumers), of_cost, decision.step)
+    has_words = bool(decision.reason_parts)
+    return (in_main_pass, bool(decision.consumers), has_words, of_cost, decision.step)
 
 
 def _on_edge(log: DecisionLog, edge: Edge) -> list[FusionDecision]:
