@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from hlo_widgets.analysis.decisions.replay.grouping import Kernel, kernel_instructions
+from hlo_widgets.analysis.decisions.values.full_window import as_reduce_and_broadcast
 from hlo_widgets.hlo import HloInstruction, HloModule, Shape
 from hlo_widgets.hlo import opcode as opcodes
 
-__all__ = ["Contents", "OpCounts", "PassCheck", "check_kernels"]
+__all__ = ["HANDS_ON", "Contents", "OpCounts", "PassCheck", "check_kernels"]
 
-# Compilers put it in and take it out without a record.
-_HANDS_ON = opcodes.RELABELS | {"parameter", "constant", "copy", "convert"}
+HANDS_ON = opcodes.RELABELS | {"parameter", "constant", "copy", "convert"}
+"""What hands values on or changes their precision: compilers put it in and out without a record."""
 
 OpCounts = Counter[tuple[object, ...]]
 """How often an op of each opcode, op name and dimensions stands in a kernel."""
@@ -64,11 +65,27 @@ class Contents:
             if op.opcode == "fusion":
                 for computation in op.called_computations:
                     waiting.extend(computation.instructions)
-            elif op.opcode not in _HANDS_ON:
-                name = op.metadata.op_name or "" if self._with_names else ""
-                along = op.attributes.get("dimensions", "")
-                counts[op.opcode, name, _dimensions(op.shape), along] += 1
+            elif op.opcode not in HANDS_ON:
+                for key in self._keys(op):
+                    counts[key] += 1
         return counts
+
+    def _keys(self, op: HloInstruction) -> Iterable[tuple[object, ...]]:
+        """Return what an op counts as: two ops where a compiler wrote them as one."""
+        name = op.metadata.op_name or "" if self._with_names else ""
+        if op.opcode == "reduce-window" and (both := as_reduce_and_broadcast(op)) is not None:
+            yield "reduce", _applied(op), both.reduced, both.reduce[-1].removeprefix("dimensions=")
+            along = both.broadcast[-1].removeprefix("dimensions=")
+            yield "broadcast", name, _dimensions(op.shape), along
+        else:
+            # Written as one with its broadcast, a reduce has the name of that.
+            name = _applied(op) if op.opcode == "reduce" else name
+            yield op.opcode, name, _dimensions(op.shape), op.attributes.get("dimensions", "")
+
+
+def _applied(op: HloInstruction) -> str:
+    """Return what a reduction does to two elements, such as "maximum"."""
+    return op.called_computations[0].root_instruction.opcode if op.called_computations else ""
 
 
 def _dimensions(shape: Shape) -> tuple[object, ...]:

@@ -43,6 +43,11 @@ class Kernel:
     size: int = 1
     step: int | None = None
 
+    @classmethod
+    def of_op(cls, op: HloInstruction) -> Kernel:
+        """Return the kernel that an op is as long as it is alone."""
+        return cls(op.name, op, (), frozenset(op.operands), frozenset({op}))
+
     @property
     def is_op(self) -> bool:
         """Whether it is an op as it stood: not made of others, nor an op with a kernel's name."""
@@ -96,12 +101,7 @@ class Grouping:
     @classmethod
     def of_module(cls, module: HloModule) -> Grouping:
         """Make each op outside a fusion a kernel of its own."""
-        return cls(
-            {
-                op.name: Kernel(op.name, op, (), frozenset(op.operands), frozenset({op}))
-                for op in kernel_instructions(module)
-            }
-        )
+        return cls({op.name: Kernel.of_op(op) for op in kernel_instructions(module)})
 
     def fuse(self, producer: str, consumer: str, name: str, step: int) -> Kernel:
         """Fuse a kernel into another one.

@@ -1,22 +1,22 @@
 """What passes without a record did to the kernels of a replay, told by the modules around them.
 
-Multi-output fusion, renaming and the wrapping of single ops leave no record of each step. A kernel
-that is gone and whose ops one fusion alone has room for went into that. Where several have, the
-kernel stays as it was and is counted: a guess would be no replay.
+Multi-output fusion, renaming and the wrapping of single ops leave no record of each step, and a TPU
+compiler's log leaves out some fusions of the main pass. Which ops a kernel of the module after a
+pass computes is told by their values.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from hlo_widgets.analysis.decisions.replay.contents import Contents, OpCounts
+from hlo_widgets.analysis.decisions.replay.contents import HANDS_ON, Contents, OpCounts
 from hlo_widgets.analysis.decisions.replay.grouping import Grouping, Kernel, kernel_instructions
+from hlo_widgets.analysis.decisions.values import number_module
 from hlo_widgets.hlo import HloInstruction, HloModule
-from hlo_widgets.hlo import opcode as opcodes
 
-__all__ = ["PassEffect", "follow_pass"]
+__all__ = ["LaterPasses", "PassEffect"]
 
 
 @dataclass(frozen=True)
@@ -24,61 +24,162 @@ class PassEffect:
     """What a pass did to kernels.
 
     Attributes:
-        merged: Kernels that became one: the old names by the new one.
+        dropped: Kernels that it took out, as nothing reads what they give.
+        merged: What became one kernel, by its name: kernels, and ops that it computes again.
         renamed: Fusions that one kernel became alone, by its name before: a fusion under another
             name, or a single op that got a kernel of its own.
-        dropped: Kernels that it took out, as nothing reads what they give.
-        untold: Names of fusions that it made of kernels which nothing tells.
-        lost: Names of kernels that are gone and may have gone into more than one fusion.
+        untold: Names of fusions that it made of which nothing tells what they compute.
     """
 
-    merged: dict[str, tuple[str, ...]]
-    renamed: dict[str, str]
     dropped: tuple[str, ...] = ()
-    untold: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
+    merged: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
+    untold: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.merged or self.renamed or self.dropped)
 
 
-def follow_pass(
-    grouping: Grouping,
-    module: HloModule,
-    contents: Contents,
-    step: int,
-    settled: Collection[str] = (),
-) -> PassEffect:
-    """Change a grouping as a pass did.
+class LaterPasses:
+    """Follows the modules after each pass, in their order.
+
+    Args:
+        module: The module before fusion.
+        contents: How to count ops.
+    """
+
+    def __init__(self, module: HloModule, contents: Contents) -> None:
+        self._contents = contents
+        self._values = number_module(module)
+        self._numbers = {
+            op: number
+            for op in kernel_instructions(module)
+            if (number := self._values.of(op.name)) is not None
+        }
+        self._givers: dict[int, HloInstruction] = {}
+
+    def follow(self, grouping: Grouping, module: HloModule, step: int) -> PassEffect:
+        """Change a grouping as a pass did.
+
+        Args:
+            grouping: The kernels before the pass.
+            module: The module after it.
+            step: Number that the kernels which the pass made get.
+        """
+        self._values = number_module(module, self._values)
+        self._givers = {self._values.first(number): op for op, number in self._numbers.items()}
+        after = {op.name: op for op in kernel_instructions(module)}
+        effect = PassEffect(_drop_unread(grouping, after))
+        held = self._held(after)
+        gone = _Gone(grouping, after)
+        for name, op in after.items():
+            if name in held and (op.opcode == "fusion" or name not in grouping.kernels):
+                self._change(grouping, gone, op, held[name], step, effect)
+            elif op.opcode == "fusion" and name not in grouping.kernels:
+                effect.untold.append(name)
+        known = {op for ops in held.values() for op in ops}
+        for name, kernel in gone.kernels.items():
+            # What was written anew, so that no value tells where it went, stays as it was.
+            working = _working(kernel.ops)
+            if working and working <= known:
+                grouping.remove(name)
+        return effect
+
+    def _held(self, after: Mapping[str, HloInstruction]) -> dict[str, list[HloInstruction]]:
+        """Return the ops of the module before fusion that each kernel computes, by its name."""
+        held: dict[str, list[HloInstruction]] = defaultdict(list)
+        for op, number in self._numbers.items():
+            for home in self._values.computing(number):
+                if home in after:
+                    held[home].append(op)
+        return held
+
+    def _change(
+        self,
+        grouping: Grouping,
+        gone: _Gone,
+        after: HloInstruction,
+        ops: list[HloInstruction],
+        step: int,
+        effect: PassEffect,
+    ) -> None:
+        """Make a kernel what it is after the pass, and note what became of which."""
+        name = after.name
+        known = grouping.kernels.get(name)
+        real = self._contents.of((after,))
+        is_same = known is not None and self._contents.of_kernel(known) == real
+        # Its value can be told by what only converts it, and what it does in another precision
+        # has another value: an op counts where one like it is there.
+        was = known.ops if known is not None else ()
+        ops = [op for op in dict.fromkeys((*was, *ops)) if self._is_in(real, op)]
+        wanted = _working(ops)
+        if known is not None and (is_same or _working(known.ops) == wanted):
+            if known.unknown:
+                grouping.put(replace(known, unknown=0))
+            return
+        if not wanted:
+            return
+        parts = [known] if known is not None and _working(known.ops) <= wanted else []
+        parts += gone.within(wanted)
+        if known is None and len(parts) == 1 and _working(parts[0].ops) == wanted:
+            effect.renamed[parts[0].name] = name
+            grouping.put(replace(parts[0], name=name, unknown=0))
+            return
+        covered = {op for part in parts for op in part.ops}
+        parts += [Kernel.of_op(op) for op in ops if op not in covered]
+        effect.merged[name] = tuple(part.name for part in parts if _working(part.ops))
+        grouping.put(self._made(after, tuple(parts), ops, step))
+
+    def _is_in(self, real: OpCounts, op: HloInstruction) -> bool:
+        return op.opcode in HANDS_ON or any(key in real for key in self._contents.of((op,)))
+
+    def _made(
+        self,
+        after: HloInstruction,
+        parts: tuple[Kernel, ...],
+        ops: list[HloInstruction],
+        step: int,
+    ) -> Kernel:
+        """Make a kernel of its parts; what it reads and gives is told by the module."""
+        read = [n for operand in after.operands for n in self._values.outputs(operand.name)]
+        reads = frozenset(self._givers[number] for number in read if number in self._givers)
+        outputs = self._values.outputs(after.name)
+        gives = frozenset(op for op in ops if self._values.first(self._numbers[op]) in outputs)
+        size = sum(part.size for part in parts)
+        return Kernel(after.name, None, parts, reads, gives or frozenset(ops), 0, size, step)
+
+
+class _Gone:
+    """The kernels that a pass took away, by what they computed.
 
     Args:
         grouping: The kernels before the pass.
-        module: The module after it.
-        contents: How to count ops.
-        step: Number that the kernels which the pass made get.
-        settled: Names that an earlier pass left untold or lost: this one did not make them.
+        after: The kernels after it.
+
+    Attributes:
+        kernels: The kernels, by name.
     """
-    after = {op.name: op for op in kernel_instructions(module)}
-    dropped = _drop_unread(grouping, after)
-    targets = _targets(grouping, after, contents, settled)
-    counted = {
-        name: contents.of_kernel(kernel)
-        for name, kernel in grouping.kernels.items()
-        if name not in after and name not in settled
-    }
-    gone = {name: counts for name, counts in counted.items() if counts}
-    whole = {name: contents.of((after[name],)) for name in targets}
-    neighbours = _Neighbours(grouping, after)
-    homes = _homes(gone, targets, neighbours)
-    homes |= _homes_of_merged(gone, whole, neighbours, homes)
-    merged, moved = _apply(grouping, homes, gone, targets, step)
-    renamed = {old: new for old, new in moved.items() if after[new].opcode == "fusion"}
-    untold = tuple(n for n in targets if n not in grouping.kernels and after[n].opcode == "fusion")
-    lost = tuple(name for name in gone if name not in homes and untold)
-    return PassEffect(merged, renamed, dropped, untold, lost)
+
+    def __init__(self, grouping: Grouping, after: Collection[str]) -> None:
+        self.kernels = {n: kernel for n, kernel in grouping.kernels.items() if n not in after}
+        self._with: dict[HloInstruction, list[Kernel]] = defaultdict(list)
+        for kernel in self.kernels.values():
+            for op in _working(kernel.ops):
+                self._with[op].append(kernel)
+
+    def within(self, ops: frozenset[HloInstruction]) -> list[Kernel]:
+        """Return the kernels that computed nothing but some of these ops."""
+        near = dict.fromkeys(kernel for op in ops for kernel in self._with.get(op, ()))
+        found = [kernel for kernel in near if _working(kernel.ops) <= ops]
+        return sorted(found, key=lambda kernel: kernel.name)
 
 
-def _drop_unread(grouping: Grouping, after: Mapping[str, HloInstruction]) -> tuple[str, ...]:
+def _working(ops: Iterable[HloInstruction]) -> frozenset[HloInstruction]:
+    """Return the ops that compute something: others come and go without a record."""
+    return frozenset(op for op in ops if op.opcode not in HANDS_ON)
+
+
+def _drop_unread(grouping: Grouping, after: Collection[str]) -> tuple[str, ...]:
     """Take out what is gone and was read by nothing, then what only that read, and so on."""
     dropped: list[str] = []
     while True:
@@ -90,175 +191,3 @@ def _drop_unread(grouping: Grouping, after: Mapping[str, HloInstruction]) -> tup
             grouping.remove(kernel.name)
             if not kernel.is_op:
                 dropped.append(kernel.name)
-
-
-def _apply(
-    grouping: Grouping,
-    homes: Mapping[str, str],
-    gone: Mapping[str, OpCounts],
-    targets: Mapping[str, OpCounts],
-    step: int,
-) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    parts: dict[str, list[str]] = defaultdict(list)
-    for name, home in homes.items():
-        parts[home].append(name)
-    merged: dict[str, tuple[str, ...]] = {}
-    renamed: dict[str, str] = {}
-    for home, names in parts.items():
-        if home in grouping.kernels:
-            names.append(home)
-        if len(names) > 1:
-            grouping.merge(names, home, step)
-            merged[home] = tuple(names)
-        elif set(gone[names[0]]) == set(targets[home]):
-            grouping.rename(names[0], home)
-            renamed[names[0]] = home
-    return merged, renamed
-
-
-def _targets(
-    grouping: Grouping,
-    after: Mapping[str, HloInstruction],
-    contents: Contents,
-    settled: Collection[str],
-) -> dict[str, OpCounts]:
-    """Return the ops of each fusion that is new or grew, without those it had before."""
-    targets: dict[str, OpCounts] = {}
-    for name, op in after.items():
-        known = grouping.kernels.get(name)
-        grows = op.opcode == "fusion" or known is None
-        if name in settled or op.opcode in opcodes.PLUMBING or not grows:
-            continue
-        added = contents.of((op,))
-        if known is not None:
-            added -= contents.of_kernel(known)
-        if added:
-            targets[name] = added
-    return targets
-
-
-def _homes(
-    gone: Mapping[str, OpCounts], targets: Mapping[str, OpCounts], neighbours: _Neighbours
-) -> dict[str, str]:
-    """Find, for each kernel that is gone, the one op that has room for its ops.
-
-    Where several have, the one that reads and is read as the kernel was.
-    """
-    room = {name: counts.copy() for name, counts in targets.items()}
-    homes: dict[str, str] = {}
-    # What is settled can settle what is next to it: once more is worth a try. Arbitrary.
-    for _ in range(16):
-        found = {}
-        for name in gone.keys() - homes.keys():
-            fits = [home for home, counts in room.items() if gone[name] <= counts]
-            near = [home for home in fits if neighbours.are_alike(name, home, homes)]
-            same = [home for home in near if gone[name] == room[home]]
-            alone = next((one for one in (same, near, fits) if len(one) == 1), None)
-            if alone is not None:
-                found[name] = alone[0]
-        for name, home in sorted(found.items()):
-            if gone[name] <= room[home]:
-                homes[name] = home
-                room[home] -= gone[name]
-        if not found:
-            break
-    return homes
-
-
-def _homes_of_merged(
-    gone: Mapping[str, OpCounts],
-    whole: Mapping[str, OpCounts],
-    neighbours: _Neighbours,
-    homes: Mapping[str, str],
-) -> dict[str, str]:
-    """Find homes for kernels of which the pass computes once what two of them computed.
-
-    Args:
-        gone: The kernels that are gone, with their ops.
-        whole: All ops of each fusion that is new or grew.
-        neighbours: What reads what.
-        homes: What is known.
-    """
-    found: dict[str, str] = {}
-    for name in sorted(gone.keys() - homes.keys()):
-        known = {**homes, **found}
-        fits = [
-            home
-            for home, counts in whole.items()
-            if set(gone[name]) <= set(counts) and neighbours.are_alike(name, home, known)
-        ]
-        if len(fits) == 1:
-            found[name] = fits[0]
-    return found
-
-
-class _Neighbours:
-    """What kernels before a pass, and ops after it, read and are read by, through plumbing."""
-
-    def __init__(self, grouping: Grouping, after: Mapping[str, HloInstruction]) -> None:
-        self._after = after
-        kernels = [k for k in grouping.kernels.values() if not _is_plumbing(k)]
-        # A constant is put into whatever reads it, without a record.
-        givers = {o: k.name for k in kernels for o in k.gives if o.opcode != "constant"}
-        self._before: dict[str, set[str]] = {
-            kernel.name: {givers[op] for op in _sources(kernel.reads) if op in givers}
-            for kernel in kernels
-        }
-        self._before_users = _turned(self._before)
-        self._now: dict[str, set[str]] = {
-            name: {source.name for source in _sources(op.operands)} for name, op in after.items()
-        }
-        self._now_users = _turned(self._now)
-
-    def are_alike(self, kernel: str, home: str, homes: Mapping[str, str]) -> bool:
-        """Return whether an op reads all that a kernel read, and is read by all that read it.
-
-        Args:
-            kernel: Name of a kernel that is gone.
-            home: Name of an op after the pass.
-            homes: What is known of where other kernels went.
-        """
-        sides = (
-            (self._before.get(kernel, set()), self._now.get(home, set())),
-            (self._before_users.get(kernel, set()), self._now_users.get(home, set())),
-        )
-        return all(self._is_within(before, now, home, homes) for before, now in sides)
-
-    def _is_within(
-        self, before: set[str], now: set[str], home: str, homes: Mapping[str, str]
-    ) -> bool:
-        names = {homes.get(name, name) for name in before} - {home}
-        return {name for name in names if name in self._after} <= now
-
-
-def _turned(read: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    users: dict[str, set[str]] = defaultdict(set)
-    for user, names in read.items():
-        for name in names:
-            users[name].add(user)
-    return users
-
-
-def _is_plumbing(kernel: Kernel) -> bool:
-    return kernel.op is not None and kernel.op.opcode in _PASSED
-
-
-# Values pass through these; a constant or a parameter is where one begins.
-_PASSED = opcodes.PLUMBING - {"constant", "parameter"}
-
-
-def _sources(operands: Iterable[HloInstruction]) -> set[HloInstruction]:
-    """Return where values come from, through plumbing."""
-    found: set[HloInstruction] = set()
-    seen: set[HloInstruction] = set()
-    waiting = list(operands)
-    while waiting:
-        operand = waiting.pop()
-        if operand in seen:
-            continue
-        seen.add(operand)
-        if operand.opcode in _PASSED:
-            waiting.extend(operand.operands)
-        else:
-            found.add(operand)
-    return found

@@ -111,9 +111,10 @@ def replay_decisions(log: DecisionLog) -> Replay:
     """Replay the fusions that a compiler recorded.
 
     On a GPU the priority dump tells every fusion and the queue that it was taken from. On a TPU the
-    fusion visualisation tells every fusion in its order, and no queue. What other passes did, such
-    as multi-output fusion, is told by the modules that were dumped around them. A record of an op
-    that neither names is counted and left out.
+    fusion visualisation tells every fusion in its order, and no queue; the log, where nothing was
+    drawn, tells a part of them. What else was done, such as multi-output fusion, is told by the
+    modules that were dumped around the passes. A record of an op that neither names is counted and
+    left out.
 
     Args:
         log: The decisions, with the passes where modules were dumped.

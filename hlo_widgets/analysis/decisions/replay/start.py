@@ -13,10 +13,10 @@ from hlo_widgets.hlo import HloModule, parse_hlo_module
 
 __all__ = ["ReplayStart", "find_start"]
 
-# Sources that tell every fusion of theirs in its order, the most telling first. A TPU compiler's
-# log names a part of them only.
+# Sources that tell fusions in their order, the most telling first.
 _QUEUE = "GPU priority fusion dump"
-_IN_ORDER = (_QUEUE, "TPU fusion visualisation", "fusion visualisation page")
+_LOG = "TPU compiler log"
+_IN_ORDER = (_QUEUE, "TPU fusion visualisation", "fusion visualisation page", _LOG)
 
 _QUEUE_PASS = "priority-fusion"
 
@@ -29,6 +29,10 @@ NO_QUEUE = (
     "This compiler records the order of its fusions, and no queue: ranks and the check that the"
     " highest priority was taken are not possible."
 )
+IN_PART = (
+    "The compiler's log names a part of its fusions, in their order; the module after a pass tells"
+    " the others, all at once."
+)
 SEVERAL_FILES = "The record is one file a computation: the order between computations is not told."
 
 
@@ -38,7 +42,7 @@ class ReplayStart:
 
     Attributes:
         module: The module before fusion; None where none was dumped.
-        decisions: The records of the sources that tell every fusion in its order.
+        decisions: The records of the sources that tell fusions in their order.
         passes: The passes after that module, in order.
         has_queue: Whether the records tell a priority queue.
         has_names: Whether the ops of the module have the names that JAX gave.
@@ -67,6 +71,8 @@ def find_start(log: DecisionLog) -> ReplayStart:
         return ReplayStart(None, notes=(NO_RECORD,))
     has_queue = sources[0].kind == _QUEUE
     notes = [] if has_queue else [NO_QUEUE]
+    if sources[0].kind == _LOG:
+        notes.append(IN_PART)
     if len([s for s in sources if any(d.verdict is Verdict.FUSED for d in s.decisions)]) > 1:
         notes.append(SEVERAL_FILES)
     module, passes = _before(log, fusions, has_queue=has_queue)
@@ -102,12 +108,16 @@ def _before(
     """Return the module before the pass that was recorded, and the passes from that one on."""
     made = {d.fusion_name for d in fusions if d.fusion_name} - set(_first_names(fusions))
     before = log.before
+    first: tuple[HloModule | None, tuple[PassRecord, ...]] | None = None
     for position, record in enumerate(log.passes):
         names = {*record.changes.made, *record.changes.grown}
+        rest = before, log.passes[position:]
         if record.pass_name == _QUEUE_PASS if has_queue else names & made:
-            return before, log.passes[position:]
+            return rest
+        # No dump may have what a record made: the pass may have called it otherwise in the end.
+        first = first or (rest if names else None)
         before = record.module
-    return log.before, log.passes
+    return first or (log.before, log.passes)
 
 
 def _own_module(sources: Iterable[DecisionSource]) -> HloModule | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from hlo_widgets.analysis.decisions.passes import PassRecord
 from hlo_widgets.analysis.decisions.record import FusionDecision
 from hlo_widgets.analysis.decisions.replay.contents import Contents, PassCheck, check_kernels
 from hlo_widgets.analysis.decisions.replay.grouping import Grouping, Kernel, kernel_instructions
-from hlo_widgets.analysis.decisions.replay.later_passes import follow_pass
+from hlo_widgets.analysis.decisions.replay.later_passes import LaterPasses
 from hlo_widgets.analysis.decisions.replay.start import ReplayStart
 from hlo_widgets.hlo import HloModule
 
@@ -74,7 +74,9 @@ class Walk:
         self.first: dict[str, Kernel] = dict(self._grouping.kernels)
         self._contents = Contents(with_names=start.has_names)
         self._passes = deque(start.passes)
-        self._settled: set[str] = set()
+        # By the number of a pass; what names nothing asks for all of them.
+        self._names: dict[int, frozenset[str]] = {}
+        self._later = LaterPasses(module, self._contents)
         for decision in start.fusions:
             # The records of a queue are of one pass; others go on where a later pass leaves off.
             if not start.has_queue:
@@ -96,15 +98,30 @@ class Walk:
         return changes
 
     def _catch_up(self, decision: FusionDecision) -> None:
-        """Follow the passes up to the one that made what a record names."""
-        missing = {n for n in _names(decision) if n not in self._grouping.kernels}
-        if not missing:
-            return
-        for count, record in enumerate(self._passes, 1):
-            if missing <= {op.name for op in kernel_instructions(record.module)}:
-                for _ in range(count):
-                    self._follow(self._passes.popleft())
+        """Follow the passes that were over when a record was made."""
+        names = set(_names(decision))
+        missing = names - self._grouping.kernels.keys()
+        if missing:
+            # The pass that made what the record names.
+            over = self._first_pass(missing)
+        else:
+            # The pass before the one that the record's fusion is of.
+            over = self._first_pass({decision.fusion_name} - {None}) - 1
+            if over >= 0 and not names <= self._names_after(self._passes[over]):
                 return
+        for _ in range(over + 1):
+            self._follow(self._passes.popleft())
+
+    def _first_pass(self, names: Collection[str | None]) -> int:
+        """Return the place of the first pass ahead whose module has all names; -1 for none."""
+        ahead = enumerate(self._passes)
+        return next((at for at, one in ahead if self._names_after(one).issuperset(names)), -1)
+
+    def _names_after(self, record: PassRecord) -> frozenset[str]:
+        if record.number not in self._names:
+            kernels = kernel_instructions(record.module)
+            self._names[record.number] = frozenset(op.name for op in kernels)
+        return self._names[record.number]
 
     def _fuse(self, decision: FusionDecision) -> None:
         kernels = self._grouping.kernels
@@ -130,11 +147,8 @@ class Walk:
         )
 
     def _follow(self, record: PassRecord) -> None:
-        effect = follow_pass(
-            self._grouping, record.module, self._contents, self._number, self._settled
-        )
+        effect = self._later.follow(self._grouping, record.module, self._number)
         self.untold |= dict.fromkeys(effect.untold)
-        self._settled.update(effect.untold, effect.lost)
         if effect:
             self.steps.append(
                 ReplayStep(

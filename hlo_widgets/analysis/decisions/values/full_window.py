@@ -14,10 +14,17 @@ _NO_PAD = "0_0"
 
 
 class ReduceAndBroadcast(NamedTuple):
-    """What the two ops are told apart by, beside their operands."""
+    """What the two ops are told apart by, beside their operands.
+
+    Attributes:
+        reduce: Of the reduce; its dimensions last.
+        broadcast: Of the broadcast; its dimensions last.
+        reduced: Extents of what the reduce gives.
+    """
 
     reduce: tuple[str, ...]
     broadcast: tuple[str, ...]
+    reduced: tuple[int | None, ...]
 
 
 def as_reduce_and_broadcast(op: HloInstruction) -> ReduceAndBroadcast | None:
@@ -34,10 +41,12 @@ def as_reduce_and_broadcast(op: HloInstruction) -> ReduceAndBroadcast | None:
     if not covered:
         return None
     kept = [position for position in range(len(shape.dimensions)) if position not in covered]
-    reduced = ",".join(str(shape.dimensions[position]) for position in kept)
+    reduced = tuple(shape.dimensions[position] for position in kept)
+    extents = ",".join(map(str, reduced))
     return ReduceAndBroadcast(
-        ("reduce", f"{shape.element_type}[{reduced}]", "", f"dimensions={_braced(covered)}"),
+        ("reduce", f"{shape.element_type}[{extents}]", "", f"dimensions={_braced(covered)}"),
         ("broadcast", shape.to_string(with_layout=False), "", f"dimensions={_braced(kept)}"),
+        reduced,
     )
 
 

@@ -62,6 +62,15 @@ class ModuleValues:
         number = self.numbers.get(name)
         return None if number is None else self.numbering.first(number)
 
+    def first(self, number: int) -> int:
+        """Return the number that stands for all that are of one value."""
+        return self.numbering.first(number)
+
+    def outputs(self, name: str) -> tuple[int, ...]:
+        """Return the numbers of the values that an op gives: several where it gives a tuple."""
+        number = self.of(name)
+        return () if number is None else self.numbering.parts(number)
+
     def computing(self, number: int) -> tuple[str, ...]:
         """Return the ops outside of fusions that compute a value."""
         alike = self.numbering.alike(number)

@@ -73,6 +73,12 @@ class ValueNumbering:
             self._first |= dict.fromkeys(self.alike(second), first)
         return first
 
+    def parts(self, number: int) -> tuple[int, ...]:
+        """Return the numbers of what a tuple is made of; of any other value its own number."""
+        alike = (self._parts.get(one) for one in self.alike(number))
+        parts = next((parts for parts in alike if parts is not None), (number,))
+        return tuple(self.first(part) for part in parts)
+
     def on_the_way(self, number: int) -> int | None:
         """Return the number of the value that an op computes on its way to another one."""
         return self._on_the_way.get(number)
