@@ -322,6 +322,13 @@ def test_one_op_twice_is_answered_with_what_to_do(softmax):
         assert answer.headline == f"{name} is one op: name another one to ask about the two."
 
 
+def test_the_halves_of_an_asynchronous_op_are_one_op(softmax):
+    for pair in (("copy-start", "copy-done"), ("copy-done", "copy-start")):
+        answer = why_not_fused(softmax, *pair)
+        assert answer.kind == "fused already"
+        assert answer.headline.startswith("They are one op, copy-start, in 2 parts")
+
+
 @pytest.mark.parametrize(
     ("a", "note"),
     [

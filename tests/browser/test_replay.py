@@ -200,6 +200,10 @@ def test_play_runs_to_the_end_and_can_be_paused(open_notebook):
     paused = replay.words.get_attribute("data-shown")
     play.click()
     replay.wait_step(7, 7)
+    # The pass is named in the compiler's words, which are explained beside it.
+    words = replay.words.inner_text()
+    assert "InstructionFusion with may_duplicate=1" in words
+    assert "ours: to duplicate: to compute an op again" in words
     assert re.fullmatch(r"Step [12] of 7", paused)
     assert {"fusion", "fusion.1"} <= set(replay.names())
     assert "no queue" in replay.words.inner_text()

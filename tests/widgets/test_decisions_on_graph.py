@@ -247,6 +247,9 @@ def test_words_of_verdicts_and_reasons_are_explained_beside_the_counts():
     assert terms["ranked"].startswith("the pair was given a cost")
     assert terms["not fusible"].startswith("this pass does not take the op")
     assert "MOF" not in terms
+    # What nobody understood is shown by its first words, too.
+    unread = DecisionSource("a.log", "TPU compiler log", (), unread={"x.cc: JFF new words": 3})
+    assert "JFF" in dict(summary_of(DecisionLog((), (unread,)))["terms"])
 
 
 def test_what_was_not_joined_or_read_is_counted_and_said():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hlo_widgets.analysis.async_pairs import pair_members
+from hlo_widgets.analysis.async_pairs import done_of, pair_members
 from hlo_widgets.analysis.connections import shortest_connection
 from hlo_widgets.analysis.cost import cost_estimate
 from hlo_widgets.analysis.decisions.joining import join_decisions
@@ -54,6 +54,9 @@ def why_not_fused(
     notes = tuple(dict.fromkeys(one.note for one in (first, second) if one.note))
     if first.kernel is second.kernel:
         return replace(_fused(first, second, log), notes=notes)
+    members = pair_members(done_of(first.kernel) or first.kernel)
+    if second.kernel in members:
+        return replace(_parts(members, (first.kernel.name, second.kernel.name)), notes=notes)
     answer = _with_more(explain_pair(first.kernel, second.kernel, log), module, log)
     return replace(answer, notes=notes)
 
@@ -157,6 +160,15 @@ def _fused(first: Asked, second: Asked, log: DecisionLog | None) -> Explanation:
             made = f"{decision.producer} into {decision.consumer}, as {decision.fusion_name}"
             notes.append(Evidence(COMPILER, f"fused {made}", (kernel.name,), decision))
     return Explanation(WhyKind.FUSED, headline, kernel.name, kernel.name, tuple(notes))
+
+
+def _parts(members: tuple[HloInstruction, ...], kernels: tuple[str, str]) -> Explanation:
+    """Answer for two parts of one asynchronous op."""
+    names = [member.name for member in members]
+    text = f"{', '.join(names)} are one asynchronous op: the first starts it, the last waits for it"
+    note = Evidence(INFERRED, text, tuple(names))
+    headline = f"They are one op, {names[0]}, in {len(names)} parts: name another one to ask about."
+    return Explanation(WhyKind.FUSED, headline, *kernels, (note,))
 
 
 def _joined(decisions: DecisionLog | None, module: HloModule) -> DecisionLog | None:

@@ -56,7 +56,7 @@ def summary_of(log: DecisionLog) -> dict[str, Any]:
         "reasons": shown,
         "terms": [
             *((verdict.value, _VERDICTS[verdict]) for verdict in verdicts),
-            *((term.word, term.meaning) for term in explained_terms(words for words, *_ in shown)),
+            *((term.word, term.meaning) for term in explained_terms((*reasons, *log.unread))),
         ],
         "left_out": len(reasons) - len(shown),
         "prices": list(_PRICE_WORDS.items()),

@@ -74,6 +74,7 @@ function render({ model, el }) {
       html("h3", "", moment.title),
       ...sentences,
       ...facts(moment.facts),
+      ...moment.terms.map(([word, meaning]) => html("p", "hw-about", "", "ours: ", html("b", "", word), `: ${meaning}`)),
       ...chosen(model.get("selected")),
       queue(moment),
       ...moment.notes.map((note) => html("p", "hw-about hw-remark", note)),

@@ -10,6 +10,7 @@ from hlo_widgets.analysis.decisions.queue import QueueEntry, QueueMoment
 from hlo_widgets.analysis.decisions.replay.replay import Replay
 from hlo_widgets.analysis.decisions.replay.start import NO_QUEUE
 from hlo_widgets.analysis.decisions.replay.walk import ReplayStep
+from hlo_widgets.analysis.why import explained_terms
 from hlo_widgets.analysis.words import cost_words, counted, figure_words
 
 __all__ = ["MOST_QUEUED", "describe_moment", "describe_steps", "step_words"]
@@ -34,8 +35,8 @@ def describe_moment(replay: Replay, number: int, log: DecisionLog) -> dict[str, 
 
     Returns:
         `title`; `sentences`, each a list of parts, of which a part with a `name` is a kernel;
-        `facts`, pairs of words; `queue`, rows of the table, with `queue_unit` and `queue_note`;
-        `notes`.
+        `facts`, pairs of words; `terms`, what the compiler's words among them mean; `queue`, rows
+        of the table, with `queue_unit` and `queue_note`; `notes`.
     """
     moment = replay.queue(number) if number else None
     step = replay.steps[number - 1] if number else None
@@ -52,6 +53,7 @@ def describe_moment(replay: Replay, number: int, log: DecisionLog) -> dict[str, 
         "title": f"Step {number:,} of {total:,}" if step is not None else "Before any fusion",
         "sentences": sentences,
         "facts": facts,
+        "terms": _terms(step),
         "queue": [] if moment is None or step is None else _queue(moment, step),
         "queue_unit": replay.queue_unit,
         "queue_note": _queue_note(replay, step, moment),
@@ -158,6 +160,15 @@ def _of_fusion(step: ReplayStep, decision: FusionDecision) -> list[_Parts]:
         text = " stays for what else reads it: it is computed twice."
         sentences.append([_name(producer), {"text": text}])
     return sentences
+
+
+def _terms(step: ReplayStep | None) -> list[tuple[str, str]]:
+    """Return the terms in the compiler's words of a step, with what they mean in ours."""
+    if step is None or step.decision is None:
+        return []
+    decision = step.decision
+    terms = explained_terms((*decision.reason_parts, decision.pass_name or ""))
+    return [(term.word, term.meaning) for term in terms]
 
 
 def _of_pass(replay: Replay, step: ReplayStep) -> list[_Parts]:
