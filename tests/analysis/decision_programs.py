@@ -68,6 +68,17 @@ def programs():  # noqa: C901, PLR0915 (a list of programs, to be read one by on
         o = jnp.einsum("bhts,bshd->bthd", jax.nn.softmax(s, axis=-1), v).reshape(n, t, d)
         return x + o @ wo
 
+    def heads(q, k, v):
+        s = jnp.einsum("bqhd,bkhd->bhqk", q, k).astype(f32) / 8
+        p = jax.nn.softmax(s, axis=-1).astype(q.dtype)
+        return jnp.einsum("bhqk,bkhd->bqhd", p, v)
+
+    def heads_gradient(q, k, v):
+        def loss(*qkv):
+            return (heads(*qkv).astype(f32) ** 2).mean()
+
+        return jax.grad(loss, (0, 1, 2))(q, k, v)
+
     def train_step(params, x, y):
         def loss(params):
             h = x
@@ -139,6 +150,8 @@ def programs():  # noqa: C901, PLR0915 (a list of programs, to be read one by on
         "row_softmax": (row_softmax, a(1024, 512)),
         "layer_norm": (layer_norm, a(1024, 512), a(512), a(512)),
         "attention": (attention, a(2, 256, 512), *[square] * 4),
+        "heads": (heads, *[a(8, 256, 8, 64)] * 3),
+        "heads_gradient": (heads_gradient, *[a(8, 256, 8, 64)] * 3),
         "train_step": (train_step, [(square, a(512))] * 4, a(256, 512), a(256, 512)),
         "over_largest": (over_largest, a(1024, 512, dtype=f32)),
         "two_matmuls": (two_matmuls, square, square, square),

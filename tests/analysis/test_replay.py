@@ -62,7 +62,9 @@ def test_the_kernels_of_a_replay_are_those_of_every_dumped_module(name):
         check.after_step for check in replay.checks if recorded and check.after_step >= recorded[0]
     ]
     own = replay.steps[recorded[0] - 1 : ends[0]] if ends else ()
-    assert all(step.merged == {} for step in own if step.decision is None)
+    told = [parts for step in own if step.decision is None for parts in step.merged.values()]
+    # A reduction goes without a record into the kernel that broadcasts it again.
+    assert len(told) == int(name.startswith("heads"))
 
 
 @pytest.mark.parametrize("name", DUMPS)

@@ -11,6 +11,7 @@ from tests.analysis.why_cases import (
     BY_WORDS,
     EXPENSIVE_ON_TPU,
     PRICED,
+    PRICED_ON_TPU,
     SLOWER_ON_GPU,
     STRUCTURAL,
 )
@@ -83,6 +84,16 @@ def test_unprofitable_by_the_compilers_price(name, a, b, gain):
     answer = ask(name, a, b)
     assert answer.kind == "unprofitable"
     assert (answer.gain, answer.unit) == (pytest.approx(gain, abs=1e-3), "us")
+    decision = answer.evidence[0].decision
+    assert decision.unfused_cost - decision.fused_cost == answer.gain
+
+
+@pytest.mark.parametrize(("name", "a", "b", "gain"), PRICED_ON_TPU)
+def test_unprofitable_by_the_tpu_compilers_price(name, a, b, gain):
+    answer = ask(name, a, b)
+    assert answer.kind == "unprofitable"
+    assert (answer.gain, answer.unit) == (pytest.approx(gain, abs=1), "cycles")
+    assert "cycles longer" in answer.headline
     decision = answer.evidence[0].decision
     assert decision.unfused_cost - decision.fused_cost == answer.gain
 

@@ -72,6 +72,11 @@ PRICED = [
     ("factor_between.h100", "loop_sine_fusion", "input_reduce_fusion.1", -2.811),
 ]
 
+PRICED_ON_TPU = [
+    ("heads.v6e", "fusion.2", "fusion.5", -8012.6),
+    ("heads_gradient.v6e", "fusion.20", "fusion.13", -39510.0),
+]
+
 # Without a price of the pair that was asked for, but in words.
 
 SLOWER_ON_GPU = [

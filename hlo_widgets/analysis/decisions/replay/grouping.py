@@ -134,9 +134,16 @@ class Grouping:
         unknown, size = sum(part.unknown for part in parts), sum(part.size for part in parts)
         return self.put(Kernel(name, None, parts, reads, outside or gives, unknown, size, step))
 
-    def rename(self, name: str, new: str) -> Kernel:
-        """Call a kernel by another name."""
-        return self.put(replace(self.remove(name), name=new))
+    def wrap(self, name: str, new: str, step: int) -> Kernel:
+        """Make a kernel of one alone, as a step.
+
+        Args:
+            name: The kernel.
+            new: What it is called then.
+            step: Number of the step.
+        """
+        part = self.remove(name)
+        return self.put(replace(part, name=new, op=None, parts=(part,), step=step))
 
     def remove(self, name: str) -> Kernel:
         """Take a kernel out."""

@@ -26,7 +26,8 @@ class ReplayStep:
         decision: The record of the fusion; None for a pass.
         producer: The kernel that was fused into the other one, as it was before; None where the
             module before fusion does not have it, and for a pass.
-        consumer: The kernel that took it in, as it was before; None as for the producer.
+        consumer: The kernel that took it in, as it was before; None as for the producer, and where
+            the fusion is of the producer alone.
         made: The kernel after it; None for a pass.
         lives_on: Whether the producer stays beside it for other readers, so that what it computes
             is computed twice.
@@ -77,11 +78,14 @@ class Walk:
         # By the number of a pass; what names nothing asks for all of them.
         self._names: dict[int, frozenset[str]] = {}
         self._later = LaterPasses(module, self._contents)
-        for decision in start.fusions:
+        self._last_named = {
+            name: at for at, decision in enumerate(start.fusions) for name in _names(decision)
+        }
+        for at, decision in enumerate(start.fusions):
             # The records of a queue are of one pass; others go on where a later pass leaves off.
             if not start.has_queue:
                 self._catch_up(decision)
-            self._fuse(decision)
+            self._fuse(decision, at)
         while self._passes:
             self._follow(self._passes.popleft())
         if self.steps:
@@ -123,7 +127,7 @@ class Walk:
             self._names[record.number] = frozenset(op.name for op in kernels)
         return self._names[record.number]
 
-    def _fuse(self, decision: FusionDecision) -> None:
+    def _fuse(self, decision: FusionDecision, at: int) -> None:
         kernels = self._grouping.kernels
         names = _names(decision)
         self.unknown.update(name for name in names if name not in kernels)
@@ -132,6 +136,9 @@ class Walk:
             return
         if decision.siblings and producer is not None and consumer is not None:
             made = self._grouping.merge(names, decision.fusion_name, self._number)
+        elif producer is not None and self._stays(decision, at):
+            consumer = None
+            made = self._grouping.wrap(names[0], decision.fusion_name, self._number)
         else:
             made = self._grouping.fuse(names[0], names[-1], decision.fusion_name, self._number)
         self.steps.append(
@@ -145,6 +152,15 @@ class Walk:
                 changes=self._journal(),
             )
         )
+
+    def _stays(self, decision: FusionDecision, at: int) -> bool:
+        """Return whether a consumer is named again after it was fused.
+
+        Then the fusion is of what it reads: a TPU compiler makes one of a reduction and its
+        broadcast so.
+        """
+        name = decision.consumer
+        return name not in (None, decision.fusion_name) and self._last_named[name or ""] > at
 
     def _follow(self, record: PassRecord) -> None:
         effect = self._later.follow(self._grouping, record.module, self._number)
