@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from hlo_widgets.analysis import binds_operands, parameter_bindings, tuple_index
@@ -13,6 +14,7 @@ from hlo_widgets.graph.folding import (
     is_scalar_constant,
     openable_computations,
 )
+from hlo_widgets.graph.interest import most_interesting
 from hlo_widgets.graph.labels import Labels
 from hlo_widgets.graph.model import Cluster, Edge, Graph, Node
 from hlo_widgets.graph.paths import note_id
@@ -64,6 +66,11 @@ class GraphBuilder:
         self.labels = Labels(module, platform)
         self.coloring = Coloring(module, self.labels.platform)
 
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether anything is on record."""
+        return self._verdicts is not None
+
     def build(self, view: ViewState) -> Graph:
         """Return the picture of one view.
 
@@ -90,11 +97,27 @@ class GraphBuilder:
             left_out=around.left_out,
             focus=around.ids[around.focus] if around.focus is not None else None,
         )
+        if around.folded.drawn:
+            graph.start = graph.focus or around.ids[self._most_interesting(around.folded)]
         split_busy_parameters(graph, view.node_limit)
-        if view.show_decisions and self._verdicts is not None:
-            add_verdicts(graph, self._verdicts)
         graph.legend = self.coloring.legend(graph, view.color_by)
-        return graph
+        return self.decide(graph) if view.show_decisions else graph
+
+    def _most_interesting(self, folded: FoldedComputation) -> HloInstruction:
+        return most_interesting(folded, self.coloring.cycles)
+
+    def decide(self, graph: Graph, distance: Callable[[Edge], float] | None = None) -> Graph:
+        """Return a picture with what is on record on its arrows; the same where nothing is.
+
+        Args:
+            graph: The picture.
+            distance: How far apart the ends of a line lie, where their places are known.
+        """
+        if self._verdicts is None:
+            return graph
+        decided = replace(graph, edges=list(graph.edges))
+        add_verdicts(decided, self._verdicts, distance)
+        return decided
 
     def folded(self, computation: HloComputation, view: ViewState) -> FoldedComputation:
         """Return the nodes of a computation, made once."""
@@ -102,15 +125,6 @@ class GraphBuilder:
         if key not in self._folded:
             self._folded[key] = FoldedComputation(computation, show_plumbing=view.show_plumbing)
         return self._folded[key]
-
-    def _most_interesting(self, folded: FoldedComputation) -> HloInstruction:
-        """Return the costliest node; without figures the root, or the largest of its results."""
-        costliest = self.coloring.costliest(folded.drawn)
-        root = folded.computation.root_instruction
-        made = [source.instruction for _, source in folded.inputs(root)]
-        if costliest is not None or root.opcode != "tuple" or not made:
-            return costliest or root
-        return max(made, key=lambda instruction: len(instruction.operands))
 
 
 class _Assembly:

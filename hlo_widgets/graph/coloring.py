@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 from hlo_widgets.analysis import (
@@ -43,12 +43,6 @@ class Coloring:
             return self._on_scale(instruction)
         return style_key(instruction), None
 
-    def costliest(self, instructions: Iterable[HloInstruction]) -> HloInstruction | None:
-        """Return the one with the most cycles in a run, None when none has a figure."""
-        known = {one: self._cycles.get(pair_members(one)[0], 0) for one in instructions}
-        most = max(known, key=lambda one: known[one], default=None)
-        return most if most is not None and known[most] else None
-
     def legend(self, graph: Graph, color_by: str) -> tuple[LegendEntry, ...]:
         """Return the styles that a picture uses, in the order of `STYLES`."""
         used = {node.style for node in graph.all_nodes()} | {c.style for c in graph.all_clusters()}
@@ -58,15 +52,16 @@ class Coloring:
         return tuple(LegendEntry(key, STYLES[key].meaning) for key in STYLES if key in used)
 
     @cached_property
-    def _cycles(self) -> Mapping[HloInstruction, int]:
+    def cycles(self) -> Mapping[HloInstruction, int]:
+        """Estimated cycles of each instruction in a run, as `run_cycles` gives them."""
         return run_cycles(self._module)
 
     @cached_property
     def _most_cycles(self) -> int:
-        return max(self._cycles.values(), default=1)
+        return max(self.cycles.values(), default=1)
 
     def _on_scale(self, instruction: HloInstruction) -> tuple[str, float | None]:
-        cycles = self._cycles.get(pair_members(instruction)[0])
+        cycles = self.cycles.get(pair_members(instruction)[0])
         return ("unknown", None) if cycles is None else ("scale", cycles / self._most_cycles)
 
     def _memory_style(self, instruction: HloInstruction) -> str:

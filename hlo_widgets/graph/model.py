@@ -132,6 +132,8 @@ class Graph:
         shown: Number of instructions of the computation that are drawn, opened ones included.
         left_out: Number of drawable instructions of the computation that the node limit left out.
         focus: Id of the node that the view is built around, None when nothing was left out.
+        start: Id of the node or frame that a picture too large for the page starts on: the focus,
+            else the one of most interest; None in an empty view.
         apart_left_out: In the decisions mode how many refused pairs without an arrow got no line.
     """
 
@@ -143,6 +145,7 @@ class Graph:
     shown: int = 0
     left_out: int = 0
     focus: str | None = None
+    start: str | None = None
     apart_left_out: int = 0
 
     def all_clusters(self) -> Iterator[Cluster]:

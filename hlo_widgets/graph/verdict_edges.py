@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from hlo_widgets.analysis.why import PairVerdict, PairVerdicts
@@ -21,7 +21,9 @@ _MOST_LINES = 3
 _SOURCES = frozenset({"parameter", "constant"})
 
 
-def add_verdicts(graph: Graph, verdicts: PairVerdicts) -> None:
+def add_verdicts(
+    graph: Graph, verdicts: PairVerdicts, distance: Callable[[Edge], float] | None = None
+) -> None:
     """Note on every arrow what is on record about its two kernels, once a pair with the words.
 
     Pairs that were refused although no data joins them, such as kernels that read one value, get a
@@ -30,6 +32,7 @@ def add_verdicts(graph: Graph, verdicts: PairVerdicts) -> None:
     Args:
         graph: The picture, which is changed.
         verdicts: What is on record.
+        distance: How far apart such a pair lies where places are known: then the nearest get lines.
     """
     kernels = {place: verdicts.kernel(op) for place, op in _drawn(graph)}
     told: set[frozenset[str]] = set()
@@ -43,6 +46,8 @@ def add_verdicts(graph: Graph, verdicts: PairVerdicts) -> None:
         told.add(pair)
         graph.edges[number] = replace(edge, verdict=verdict, words=lines)
     apart = list(_apart(kernels, verdicts, told))
+    if distance is not None:
+        apart.sort(key=distance)
     graph.edges += apart[:MOST_APART]
     graph.apart_left_out = len(apart) - len(apart[:MOST_APART])
 

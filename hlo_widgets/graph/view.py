@@ -25,7 +25,7 @@ class ViewState:
         show_plumbing: Draw get-tuple-element, tuple, bitcast and scalar constants as nodes too.
         show_decisions: Draw on the arrows why the kernels at their ends stayed apart.
         focus: Id of the node that a view which cannot hold everything is built around; None lets
-            the builder choose the costliest instruction, else the root.
+            the builder choose the one that takes the most time, as far as the text tells.
         node_limit: The most nodes in the view. A computation with more is shown in part, with half
             as many: the part stays readable, and what is opened in it has room.
     """

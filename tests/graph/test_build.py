@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hlo_widgets import captures
 from hlo_widgets.errors import HloLookupError
 from hlo_widgets.graph import GraphBuilder, ViewState, build_graph
 from hlo_widgets.hlo import parse_hlo_module
@@ -128,6 +129,35 @@ def test_a_view_keeps_its_node_limit_and_says_what_it_left_out():
     assert graph.focus == "op.399"
     (note,) = (node for node in graph.nodes if node.style == "note")
     assert note.leads_to == "op.349"
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "start"),
+    [
+        ("mlp", "v6e", "fusion.11"),  # the most cycles
+        ("mlp", "h100", "gemm_fusion_dot"),
+        ("scan", "v6e", "while.2"),  # those of its body count
+        ("mlp", "cpu", "convert_multiply_fusion"),  # no figures: the most bytes
+    ],
+)
+def test_a_picture_starts_on_what_takes_the_most_time(name, target, start):
+    assert build_graph(captures.load(name, target).module).start == start
+
+
+def test_of_equals_a_picture_starts_on_the_one_nearest_to_the_result():
+    assert graph_of(chain(9)).start == "op.8"
+    assert graph_of(fan(5)).start == "n.4"
+
+
+def test_where_nothing_works_a_picture_starts_on_the_root():
+    text = (
+        "HloModule id\n\nENTRY %main (p: f32[4]) -> f32[4] {\n  ROOT %p = f32[4] parameter(0)\n}\n"
+    )
+    assert graph_of(text).start == "p"
+
+
+def test_a_picture_starts_on_what_it_is_built_around():
+    assert graph_of(chain(400), node_limit=42, focus="op.100").start == "op.100"
 
 
 def test_a_limited_view_is_built_around_its_focus():

@@ -50,7 +50,7 @@ def picture_of(
         "scale": SCALE_COLORS,
         "color_by": view.color_by,
         "show_plumbing": view.show_plumbing,
-        "start": graph.focus or _start(graph),
+        "start": graph.start,
         "note": " ".join(filter(None, (_note(graph), verdict_note(graph, view, shows)))),
         "decisions": view.show_decisions,
         "kinds": verdict_kinds(graph, shows) if view.show_decisions else [],
@@ -102,12 +102,6 @@ def _arrows(
 
 def _rounded(place: tuple[float, float] | None) -> list[float] | None:
     return None if place is None else [round(place[0], 1), round(place[1], 1)]
-
-
-def _start(graph: Graph) -> str | None:
-    """Return the box that a large picture starts on: its root."""
-    roots = [node.id for node in graph.nodes if node.is_root]
-    return roots[0] if roots else None
 
 
 def _note(graph: Graph) -> str:
