@@ -13,16 +13,25 @@ import math
 import os
 import shutil
 import subprocess
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from hlo_widgets.errors import DrawingError
-from hlo_widgets.graph import Graph, graph_to_dot
-from hlo_widgets.graph.dot import dot_names
+from hlo_widgets.graph import Edge, Graph, graph_to_dot
+from hlo_widgets.graph.dot import dot_names, words_shift
 
-__all__ = ["Layout", "Rectangle", "lay_out", "layout_program", "render_dot"]
+__all__ = [
+    "Layout",
+    "Line",
+    "ProgramRun",
+    "Rectangle",
+    "lay_out",
+    "layout_program",
+    "render_dot",
+]
 
 PROGRAM_VARIABLE = "HLO_WIDGETS_DOT"
 
@@ -49,12 +58,17 @@ class Line:
         head_label: Where the label at the tip stands; None where it has none.
         tail_label: Where the label at the other end stands; None where it has none.
         middle: The middle of the words beside it; None where it has none.
+        lead: The point of the line that these words belong to, where they stand aside of it; else
+            None.
+        has_room: Whether these words cover nothing else.
     """
 
     d: str
     head_label: tuple[float, float] | None
     tail_label: tuple[float, float] | None
     middle: tuple[float, float] | None = None
+    lead: tuple[float, float] | None = None
+    has_room: bool = True
 
 
 @dataclass(frozen=True)
@@ -101,48 +115,92 @@ def layout_program() -> str:
     return program
 
 
-def render_dot(dot: str, output: str = "svg", time_limit: float = TIME_LIMIT_SECONDS) -> str:
+class ProgramRun:
+    """One run of the layout program, which another thread can end."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_ended = False
+
+    def end(self) -> None:
+        """End the program; where it has not begun yet, it will not."""
+        with self._lock:
+            self._is_ended = True
+            if self._process is not None:
+                self._process.kill()
+
+    def render(self, dot: str, output: str, time_limit: float) -> str:
+        """Run the program, once; arguments and errors as those of `render_dot`."""
+        program = layout_program()
+        name = Path(program).name
+        try:
+            process = self._begin([program, "-Kdot", f"-T{output}"])
+        except OSError as error:
+            raise DrawingError(program, f"cannot be run: {error.strerror}") from None
+        with process:
+            try:
+                stdout, stderr = process.communicate(dot.encode("utf-8", "replace"), time_limit)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                reason = (
+                    f"the layout was not ready after {time_limit:g} s and was ended."
+                    " Open less at once, or lower the node limit"
+                )
+                raise DrawingError(name, reason) from None
+            except BaseException:  # an interrupt leaves nothing behind
+                process.kill()
+                raise
+        if self._is_ended:
+            raise DrawingError(name, "was called off")
+        if process.returncode != 0:
+            said = stderr.decode("utf-8", "replace")[-2000:]
+            raise DrawingError(name, f"ended with exit status {process.returncode}", said)
+        return stdout.decode("utf-8", "replace")
+
+    def _begin(self, command: list[str]) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        with self._lock:
+            if self._is_ended:
+                raise DrawingError(Path(command[0]).name, "was called off")
+            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+            return self._process
+
+
+def render_dot(
+    dot: str,
+    output: str = "svg",
+    time_limit: float = TIME_LIMIT_SECONDS,
+    run: ProgramRun | None = None,
+) -> str:
     """Run the layout program on DOT text.
 
     Args:
         dot: DOT text.
         output: Output format by the program's own name, such as "svg" or "json0".
         time_limit: Seconds after which the program is ended.
+        run: By which another thread can end it.
 
     Raises:
-        DrawingError: The program is missing, failed, or was ended at the time limit.
+        DrawingError: The program is missing, failed, or was ended.
     """
-    program = layout_program()
-    name = Path(program).name
-    try:
-        done = subprocess.run(
-            [program, "-Kdot", f"-T{output}"],
-            input=dot.encode("utf-8", "replace"),
-            capture_output=True,
-            timeout=time_limit,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        reason = (
-            f"the layout was not ready after {time_limit:g} s and was ended."
-            " Open less at once, or lower the node limit"
-        )
-        raise DrawingError(name, reason) from None
-    except OSError as error:
-        raise DrawingError(program, f"cannot be run: {error.strerror}") from None
-    if done.returncode != 0:
-        stderr = done.stderr.decode("utf-8", "replace")[-2000:]
-        raise DrawingError(name, f"ended with exit status {done.returncode}", stderr)
-    return done.stdout.decode("utf-8", "replace")
+    return (run or ProgramRun()).render(dot, output, time_limit)
 
 
-def lay_out(graph: Graph, time_limit: float = TIME_LIMIT_SECONDS) -> Layout:
+def lay_out(
+    graph: Graph, time_limit: float = TIME_LIMIT_SECONDS, run: ProgramRun | None = None
+) -> Layout:
     """Return where Graphviz puts the nodes, clusters and edges of a picture.
+
+    Args:
+        graph: The picture.
+        time_limit: Seconds after which the program is ended.
+        run: By which another thread can end it.
 
     Raises:
         DrawingError: As `render_dot`, or the program's answer cannot be understood.
     """
-    answer = render_dot(graph_to_dot(graph), "json0", time_limit)
+    answer = render_dot(graph_to_dot(graph), "json0", time_limit, run)
     try:
         return _read_layout(graph, json.loads(answer))
     except (KeyError, ValueError, IndexError, TypeError) as error:
@@ -161,7 +219,7 @@ def _read_layout(graph: Graph, answer: dict[str, Any]) -> Layout:
         if item is not None and ("pos" in item or "bb" in item):
             boxes[node_id] = _rectangle(item, height)
     by_id = {edge["id"]: edge for edge in answer.get("edges", ())}
-    edges = [_edge(by_id[f"e{number}"], height) for number in range(len(graph.edges))]
+    edges = [_line(edge, by_id[f"e{number}"], height) for number, edge in enumerate(graph.edges)]
     return Layout(width, height, boxes, edges)
 
 
@@ -178,7 +236,7 @@ def _rectangle(item: dict[str, Any], height: float) -> Rectangle:
     return Rectangle(x - wide / 2, height - y - high / 2, wide, high)
 
 
-def _edge(item: dict[str, Any], height: float) -> Line:
+def _line(edge: Edge, item: dict[str, Any], height: float) -> Line:
     tip = None
     points = []
     for part in item["pos"].split():
@@ -200,7 +258,7 @@ def _edge(item: dict[str, Any], height: float) -> Line:
         path,
         _beside(points[-2], tip) if "headlabel" in item else None,
         _beside(points[1], points[0]) if "taillabel" in item else None,
-        None if middle is None else (middle[0], height - middle[1]),
+        None if middle is None else (middle[0], height - middle[1] + words_shift(edge)),
     )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 import pytest
 
-from hlo_widgets.drawing import PROGRAM_VARIABLE, lay_out, layout_program, render_dot
+from hlo_widgets.drawing import PROGRAM_VARIABLE, ProgramRun, lay_out, layout_program, render_dot
 from hlo_widgets.errors import DrawingError
 from hlo_widgets.graph import ViewState, build_graph
 from hlo_widgets.hlo import parse_hlo_module
@@ -74,6 +75,29 @@ def test_a_program_that_hangs_is_ended(program):
     program("exec sleep 60")
     with pytest.raises(DrawingError, match=r"was not ready after 0\.2 s"):
         render_dot("digraph {}", time_limit=0.2)
+
+
+def test_another_thread_can_end_a_program(program, tmp_path):
+    program(f"touch '{tmp_path}/begun'; exec sleep 600")
+    run = ProgramRun()
+
+    def end():
+        while not (tmp_path / "begun").exists():
+            pass
+        run.end()
+
+    threading.Thread(target=end, daemon=True).start()
+    with pytest.raises(DrawingError, match="was called off"):
+        render_dot("digraph {}", run=run)
+
+
+def test_a_program_that_is_called_off_before_does_not_begin(program, tmp_path):
+    program(f"touch '{tmp_path}/begun'")
+    run = ProgramRun()
+    run.end()
+    with pytest.raises(DrawingError, match="was called off"):
+        render_dot("digraph {}", run=run)
+    assert not (tmp_path / "begun").exists()
 
 
 def test_a_program_that_is_not_there_is_named(monkeypatch):

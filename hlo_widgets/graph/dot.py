@@ -14,7 +14,14 @@ from hlo_widgets.graph.model import Cluster, Edge, Graph, Node
 from hlo_widgets.graph.style import SCALE_COLORS, STYLES
 from hlo_widgets.graph.verdict_style import VERDICT_STYLES
 
-__all__ = ["QUICK_FROM_NODES", "colors_of", "dot_names", "graph_to_dot", "words_with_room"]
+__all__ = [
+    "QUICK_FROM_NODES",
+    "colors_of",
+    "dot_names",
+    "graph_to_dot",
+    "words_shift",
+    "words_size",
+]
 
 QUICK_FROM_NODES = 160
 """Views with more nodes are laid out with the quick settings: many times faster, more crossings."""
@@ -22,6 +29,8 @@ QUICK_FROM_NODES = 160
 QUICK_FROM_EDGES = 500
 """The same for edges: a tuple of everything makes few nodes and very many edges."""
 
+# Of letters of 10 points, as a browser with a wide font draws them: on average, for whole lines.
+_LETTER_WIDTH, _LINE_PITCH = 5.3, 11.5
 _FONT = "Arimo"  # Metrics of Arial and Liberation Sans, so that browsers draw what was measured.
 _IN_CLUSTER = "inside "
 _QUICK = {
@@ -86,9 +95,17 @@ def dot_names(graph: Graph) -> dict[str, str]:
     return names
 
 
-def words_with_room(edge: Edge) -> tuple[str, ...]:
-    """Return the words of an arrow, with lines left free for the labels at its two ends."""
-    return ("",) * bool(edge.element) + edge.words + ("",) * bool(edge.label)
+def words_size(words: Sequence[str]) -> tuple[float, float]:
+    """Return about how wide and high the words of an arrow are drawn, in points."""
+    return max(map(len, words)) * _LETTER_WIDTH, len(words) * _LINE_PITCH
+
+
+def words_shift(edge: Edge) -> float:
+    """Return how far below the middle of an arrow's label in DOT the middle of its words lies.
+
+    The label has lines left free for the labels at the two ends of the arrow.
+    """
+    return (bool(edge.element) - bool(edge.label)) * _LINE_PITCH / 2
 
 
 def colors_of(style: str, fill_share: float | None, theme: str) -> tuple[str, str, str]:
@@ -110,9 +127,6 @@ def _graph_attributes(graph: Graph, theme: str) -> dict[str, str]:
     nodes = sum(1 for _ in graph.all_nodes())
     if nodes > QUICK_FROM_NODES or len(graph.edges) > QUICK_FROM_EDGES:
         attributes |= _QUICK
-        if any(edge.words for edge in graph.edges) and len(graph.edges) <= QUICK_FROM_EDGES:
-            # Straight lines would run through the words of others.
-            del attributes["splines"]
     return attributes
 
 
@@ -173,7 +187,8 @@ def _write_edge(
         attributes |= {"color": color, "fontcolor": color, "penwidth": "2.4"}
     if edge.words:
         # Spaces keep the words off the line that they stand beside.
-        attributes["label"] = _label([f"  {line}  " for line in words_with_room(edge)])
+        lines = [""] * bool(edge.element) + list(edge.words) + [""] * bool(edge.label)
+        attributes["label"] = _label([f"  {line}  " for line in lines])
     tail, head = names[edge.tail], names[edge.head]
     if tail.startswith("cluster_"):
         attributes["ltail"] = tail

@@ -26,7 +26,7 @@ from hlo_widgets.widgets.decisions.part import DecisionsPart
 from hlo_widgets.widgets.decisions.passes_part import PassesPart
 from hlo_widgets.widgets.details.panel import DetailPanel
 from hlo_widgets.widgets.part import Part, Tabs
-from hlo_widgets.widgets.picture.panel import GraphPanel
+from hlo_widgets.widgets.picture.panel import Drawn, GraphPanel
 from hlo_widgets.widgets.replay.part import ReplayPart
 from hlo_widgets.widgets.shown import Shown
 from hlo_widgets.widgets.static import static_html
@@ -87,7 +87,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             ViewState(color_by=color_by, node_limit=node_limit),
             expanded,
             height=HEIGHT,
-            go=self._go,
+            go=self._bring,
             on_lit=self._on_lit,
             on_asked=self._on_asked,
         )
@@ -103,7 +103,9 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         super().__init__(layout={"width": "100%", "grid_gap": "6px"})
         self._controls: Controls | None = None
         if compiled is not None:
-            self._controls = Controls(compiled, self._show_other, self._mark_stale, self._go_to)
+            self._controls = Controls(
+                compiled, self._picture.prepare, self._enter, self._mark_stale, self._go_to
+            )
         self._lay_out()
         self.target = shown.target or ""
         self._details.describe("")
@@ -202,7 +204,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             DrawingError: It cannot be laid out; what was shown stays.
         """
         shown = Shown.of_result(result)
-        self._show_other(shown)
+        self._enter(self._picture.prepare(shown))
         if self._controls is not None:
             self._controls.on_other(shown)
 
@@ -239,6 +241,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         """Call off what is being compiled for it, and take it off the page, for good."""
         if self._controls is not None:
             self._controls.close()
+        self._picture.call_off()
         self._tabs.close()
         close_inside(self)
         super().close()
@@ -259,10 +262,9 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
 
     # Showing something else.
 
-    def _show_other(self, shown: Shown) -> None:
-        drawn = self._picture.prepare(shown)
-        # From here on nothing raises: picture, details and tables are of one module.
-        self._shown = shown
+    def _enter(self, drawn: Drawn) -> None:
+        # Nothing of it raises: picture, details and tables are of one module.
+        shown = self._shown = drawn.shown
         self._details.enter(shown, drawn.navigator)
         self._picture.enter(drawn)
         self._tabs.show(shown)
@@ -312,6 +314,20 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
             self._picture.widget.asked = ids
         self._picture.center(ids)
 
+    # The same without waiting for a picture, for what the user does in the page.
+
+    def _bring(self, node_id: str) -> None:
+        try:
+            self._picture.bring([node_id])
+        finally:
+            self.selected = node_id
+
+    def _bring_asked(self, ids: list[str]) -> None:
+        try:
+            self._picture.bring(ids)
+        finally:
+            self._picture.widget.asked = ids
+
     # What the user does in one part, for all. Nothing of it may raise: what goes wrong is told
     # above the graph.
 
@@ -332,7 +348,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
 
     def _on_why(self, ids: list[str]) -> None:
         with self._picture.widget.telling_problems():
-            self._ask([self._picture.navigator.meant(node_id) for node_id in ids])
+            self._bring_asked([self._picture.navigator.meant(node_id) for node_id in ids])
 
     def _on_pick(self, node_id: str) -> None:
         instruction = self._instruction(node_id)
@@ -344,13 +360,13 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         widget = self._picture.widget
         with widget.telling_problems():
             if isinstance(wanted, str):
-                self.select(wanted)
+                self._bring(self._picture.navigator.meant(wanted))
                 return
             node_id = self._picture.navigator.id_of(wanted)
             if node_id is None:
                 widget.tell_problem(f"{wanted.name}: nothing that is drawn leads to it")
                 return
-            self._go(node_id)
+            self._bring(node_id)
             if wanted.parent.by_name[wanted.name] is not wanted:
                 widget.tell_problem(f"the text has several {wanted.name}: the first one is shown")
 
@@ -360,8 +376,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no type
         widget = self._picture.widget
         with widget.telling_problems():
             if len(ids) == 2:
-                self._ask(ids)
+                self._bring_asked(ids)
             elif ids:
-                self._go(ids[0])
+                self._bring(ids[0])
             else:
                 widget.tell_problem(f"{decision.producer}: not joined with any op of this module")

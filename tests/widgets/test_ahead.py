@@ -12,7 +12,7 @@ from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
 from hlo_widgets.drawing import lay_out
 from hlo_widgets.errors import DrawingError
 from hlo_widgets.graph.replay import ReplayPictures
-from hlo_widgets.widgets.replay import ahead
+from hlo_widgets.widgets import layout_job
 from hlo_widgets.widgets.replay.ahead import MOST_LAYOUTS, BaseLayouts
 from tests.analysis.dumps import decisions_of
 
@@ -29,12 +29,12 @@ def runs(monkeypatch):
     made, gate = [], threading.Event()
     gate.set()
 
-    def noted(graph):
+    def noted(graph, run):
         made.append(graph)
         gate.wait(30)
-        return lay_out(graph)
+        return lay_out(graph, run=run)
 
-    monkeypatch.setattr(ahead, "lay_out", noted)
+    monkeypatch.setattr(layout_job, "lay_out", noted)
     return made, gate
 
 

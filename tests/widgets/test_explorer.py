@@ -161,6 +161,7 @@ def test_hover_sends_the_whole_instruction(softmax, sent):
 def test_a_press_prepares_the_picture_of_the_click(softmax, monkeypatch):
     softmax._picture.on_message({"type": "prepare", "id": "fusion.1"})
     assert softmax.expanded == set()
+    softmax._picture.navigator.layouts.begin(softmax.view.toggled("fusion.1")).future.result(30)
     monkeypatch.setenv(PROGRAM_VARIABLE, "/nowhere/dot")
     click(softmax, "fusion.1")
     assert softmax.expanded == {"fusion.1"}

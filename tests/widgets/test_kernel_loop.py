@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from hlo_widgets.widgets.controls.failure import failure_words
-from hlo_widgets.widgets.controls.kernel_loop import KernelLoop
+from hlo_widgets.widgets.kernel_loop import KernelLoop
 
 NAME = contextvars.ContextVar("NAME", default="nobody")
 

@@ -11,7 +11,7 @@ import hlo_widgets as hw
 from hlo_widgets.analysis.decisions import DecisionLog, DecisionSource, FusionDecision, Verdict
 from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
 from hlo_widgets.drawing import lay_out
-from hlo_widgets.widgets.replay import ahead
+from hlo_widgets.widgets import layout_job
 from hlo_widgets.widgets.replay.part import ReplayPart
 from hlo_widgets.widgets.replay.words import describe_moment
 from hlo_widgets.widgets.shown import Shown
@@ -82,7 +82,12 @@ def test_each_step_shows_its_picture_and_its_words_and_the_end_the_final_kernels
 
 def test_the_layout_program_runs_once_for_all_steps_in_one_computation(monkeypatch):
     laid_out = []
-    monkeypatch.setattr(ahead, "lay_out", lambda graph: laid_out.append(graph) or lay_out(graph))
+
+    def noted(graph, run):
+        laid_out.append(graph)
+        return lay_out(graph, run=run)
+
+    monkeypatch.setattr(layout_job, "lay_out", noted)
     player = part_of("mlp.h100").player
     for number in range(1, player.slider.max + 1):
         player.show_step(number)

@@ -16,18 +16,18 @@ from hlo_widgets.widgets.controls.compiled import Compiled, compile_variant
 from hlo_widgets.widgets.controls.facts import history_facts, target_facts, variant_facts
 from hlo_widgets.widgets.controls.failure import failure_words
 from hlo_widgets.widgets.controls.history import Entry, History
-from hlo_widgets.widgets.controls.kernel_loop import KernelLoop
 from hlo_widgets.widgets.controls.recompiler import Job, Recompiler
 from hlo_widgets.widgets.controls.variant import Variant
 from hlo_widgets.widgets.controls.view import ControlsView
+from hlo_widgets.widgets.kernel_loop import KernelLoop
 from hlo_widgets.widgets.message import Message
 from hlo_widgets.widgets.plain import plain
 from hlo_widgets.widgets.shown import Shown
 
 __all__ = ["Controls"]
 
-Show = Callable[[Shown], None]
-"""Shows something else in the Explorer; may raise what drawing raises."""
+Prepare = Callable[[Shown], Any]
+"""Draws what is to be shown next; may take its time, and raise what drawing raises."""
 
 
 class Controls:
@@ -35,7 +35,8 @@ class Controls:
 
     Args:
         compiled: What the Explorer shows at first, and how it was compiled.
-        show: Called with what a compile brought.
+        prepare: Called with what a compile brought, in a thread.
+        show: Called with what that returned, in the loop of the widget's messages.
         mark_stale: Called with whether what is shown is not what is asked for.
         go: Called with the name of an op that a failure tells of, where the user wants to see it.
 
@@ -48,14 +49,16 @@ class Controls:
     def __init__(
         self,
         compiled: Compiled,
-        show: Show,
+        prepare: Prepare,
+        show: Callable[[Any], None],
         mark_stale: Callable[[bool], None],
         go: Callable[[str], None],
     ) -> None:
         self.view = ControlsView(layout={"width": "100%"})
         self.variant = compiled.variant
         self.history = History()
-        self._show, self._mark_stale, self._go = show, mark_stale, go
+        self._prepare, self._show = prepare, show
+        self._mark_stale, self._go = mark_stale, go
         self._memory_askers: list[str] = []
         self._problems: dict[str, str] = {}
         self._seen = ""
@@ -141,17 +144,36 @@ class Controls:
 
     def _compile_job(self, variant: Variant) -> Job:
         begins = "about to compile"
-        return Job(variant, begins, lambda: compile_variant(variant), self._show_compiled)
 
-    def _show_compiled(self, compiled: Compiled) -> None:
+        def bring() -> tuple[Compiled, Callable[[], None]]:
+            compiled = compile_variant(variant)
+            return compiled, self._drawn(compiled.shown)
+
+        return Job(variant, begins, bring, self._show_compiled)
+
+    def _drawn(self, shown: Shown) -> Callable[[], None]:
+        """Draw something in this thread; return what shows it, or raises why it is not drawn."""
+        try:
+            drawn = self._prepare(shown)
+        except Exception as error:  # noqa: BLE001 - of whatever kind: it was compiled all the same
+            failure = error
+
+            def fail() -> None:
+                raise failure
+
+            return fail
+        return lambda: self._show(drawn)
+
+    def _show_compiled(self, brought: tuple[Compiled, Callable[[], None]]) -> None:
+        compiled, show = brought
         # First: whether it can be drawn or not, it was compiled, and can be shown later.
         entry = self.history.add(compiled)
         self._tell_history()
-        self._show_entry(entry, compiled.shown)
+        self._show_entry(entry, compiled.shown.module, show)
 
-    def _show_entry(self, entry: Entry, shown: Shown) -> None:
-        self._show(shown)
-        self._shown, self._module = entry, shown.module
+    def _show_entry(self, entry: Entry, module: HloModule, show: Callable[[], None]) -> None:
+        show()
+        self._shown, self._module = entry, module
         self._tell_shown(entry)
 
     # What the browser says. Nothing of it may raise.
@@ -218,11 +240,14 @@ class Controls:
         again = entry
         self._take(entry.variant)
 
-        def show(shown: Shown) -> None:
-            self._show_entry(again, shown)
+        def bring() -> tuple[HloModule, Callable[[], None]]:
+            shown = again.read()
+            return shown.module, self._drawn(shown)
 
         # In the thread: a large text takes seconds to read.
-        self._recompiler.request(Job(entry.variant, str(Phase.READING), entry.read, show))
+        begins = str(Phase.READING)
+        show = self._show_entry
+        self._recompiler.request(Job(entry.variant, begins, bring, lambda b: show(again, *b)))
 
     def _go_to(self, number: int | None) -> None:
         """Show one of the ops that asked for too much memory, in the picture that there is."""

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from hlo_widgets.compiler import Phase, call_off, newest, reporting
 from hlo_widgets.errors import CompileCancelledError, NotCompilableError
-from hlo_widgets.widgets.controls.kernel_loop import KernelLoop
 from hlo_widgets.widgets.controls.variant import Variant
+from hlo_widgets.widgets.kernel_loop import KernelLoop
 
 __all__ = ["Job", "Listener", "Recompiler"]
 

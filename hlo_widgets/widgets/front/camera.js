@@ -1,6 +1,8 @@
 // Which part of the picture is seen: position, scale, and the overview map.
 
-const SCALES = [0.08, 4];
+const SCALES = [0.02, 4];
+// Below these scales texts of 10 and of 12 pixels are no longer read: they are left out. Arbitrary.
+const ZOOMS = [["far", 0.42], ["middle", 0.66], ["near", Infinity]];
 const EDGE_PX = 12; // between an edge of the picture and the pane's
 const MAP_SIZE = [144, 108]; // as in the style sheet
 
@@ -15,7 +17,18 @@ class Camera {
     this.x = x;
     this.y = y;
     this.world.setAttribute("transform", `translate(${x} ${y}) scale(${this.scale})`);
+    const [zoom] = ZOOMS.find(([, below]) => this.scale < below);
+    if (this.pane.dataset.zoom !== zoom) this.pane.dataset.zoom = zoom;
     this.onMove();
+  }
+
+  /** Position and scale in one. */
+  place() {
+    return [this.x, this.y, this.scale];
+  }
+
+  isWhere(place) {
+    return this.place().every((value, at) => value === place?.[at]);
   }
 
   zoom(factor, at) {
@@ -57,6 +70,15 @@ class Camera {
       settled(this.x, picture.width * this.scale, width),
       settled(this.y, picture.height * this.scale, height),
     );
+  }
+
+  /** Come to an item at a scale at which it reads; of one that is too large then, to its top. */
+  comeTo(item, picture) {
+    const { width, height } = this.size();
+    const room = Math.min((width - 2 * EDGE_PX) / item.width, (height - 2 * EDGE_PX) / item.height);
+    this.scale = Math.min(Math.max(room, LEAST_START_SCALE), 1);
+    this.center(item);
+    this.fill(picture);
   }
 
   /** Whether an item lies wholly in the pane. */

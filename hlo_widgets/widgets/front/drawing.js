@@ -1,5 +1,7 @@
 // The drawing: frames, boxes and arrows at the places that the kernel laid out.
 
+const MOST_FAR_SIZE = 30;
+const LONGEST_FAR_LINE = 12;
 const measuring = document.createElement("canvas").getContext("2d");
 
 /** The font that texts in a layer are drawn in. */
@@ -30,7 +32,7 @@ class Drawing {
     this.font = "";
   }
 
-  /** Draw a picture. @returns {void} */
+  /** Draw a picture; once more when it comes to the page, as only then the font is known. @returns {void} */
   show(picture) {
     this.font ||= fontOfText(this.boxes);
     const kept = new Set([...picture.frames, ...picture.boxes].map((item) => item.id));
@@ -47,7 +49,7 @@ class Drawing {
   }
 
   #keep(next, item, layer, at, draw) {
-    const look = JSON.stringify([item.width, item.height, item.lines, item.style, item.root, item.share]);
+    const look = JSON.stringify([this.font, item.width, item.height, item.lines, item.style, item.root, item.share]);
     let entry = this.drawn.get(item.id);
     if (!entry || entry.look !== look || entry.layer !== layer) {
       const focused = entry?.element.contains(document.activeElement);
@@ -135,7 +137,32 @@ function drawBox(item, font) {
     else fit(text, line, `${weight} 12px ${font}`, item.width - 6);
     group.append(text);
   });
+  group.append(farName(item, font));
   return group;
+}
+
+/** The name alone, as large as its box holds it: what is read of a box from far away. */
+function farName(item, font) {
+  const lines = halves(item.lines[0]);
+  measuring.font = `600 12px ${font}`;
+  const width = Math.max(...lines.map((line) => measuring.measureText(line).width), 1);
+  const size = Math.min((12 * (item.width - 12)) / width, (item.height - 6) / lines.length / 1.15, MOST_FAR_SIZE);
+  const text = svg("text", { class: "hw-far-name" });
+  text.style.fontSize = `${size.toFixed(1)}px`;
+  lines.forEach((line, number) => {
+    const y = item.height / 2 + size * (0.35 + 1.1 * (number - (lines.length - 1) / 2));
+    text.append(svg("tspan", { x: item.width / 2, y: y.toFixed(1) }, line));
+  });
+  return text;
+}
+
+/** Break a long name after the sign nearest to its middle that parts words. */
+function halves(name) {
+  const signs = [...name.matchAll(/[_.-](?=.)/g)].map(({ index }) => index + 1);
+  if (name.length <= LONGEST_FAR_LINE || !signs.length) return [name];
+  const middle = name.length / 2;
+  const at = signs.reduce((one, other) => (Math.abs(other - middle) < Math.abs(one - middle) ? other : one));
+  return [name.slice(0, at), name.slice(at)];
 }
 
 function drawFrame(item, font) {

@@ -1,15 +1,18 @@
 // The graph of a module: draws positions that the kernel laid out, and tells it what the user does.
 //
 // Model traits: picture (read), selected and asked (read and set). Messages sent:
-// {type: "prepare" | "hover", id}, and {type: "toggle" | "focus" | "option" | "find", ...}, which the
-// kernel answers with "ready" when all it changed is on its way. Received: {type: "hover", id, text},
-// {type: "center", id}, {type: "reveal", ids}, {type: "note" | "problem", text}, {type: "ready"}, and those of verdicts.js.
+// {type: "prepare" | "hover", id}, and {type: "toggle" | "focus" | "option" | "find" | "stop", ...}, which the
+// kernel answers with "working" when that takes time, and with "ready" when all is there. Received besides:
+// {type: "hover", id, text}, {type: "center", id}, {type: "reveal", ids}, {type: "note" | "problem", text}, and
+// those of verdicts.js.
 
 const LEAST_START_SCALE = 0.92; // labels are 12 px at scale 1: 11 px is the smallest that reads well
 const MOST_START_SCALE = 1.25;
+const LEAST_READ_SCALE = 0.7; // what is opened is gone to below it; arbitrary, about 8 px
 const REVEAL_MARGIN_PX = 24; // between what is brought into view and the edge
 const ARROW_STEP_PX = 60;
 const PATIENCE_MS = 3000;
+const LAYOUT_PATIENCE_MS = 40_000; // a layout is ended after 30 s
 const PATIENCE = "The kernel has not answered yet: it is busy, or it was restarted and the cell must run again.";
 
 /** Do the work once in the next frame, however often it is asked for. */
@@ -58,6 +61,7 @@ class View {
     this.svg = svg("svg", { class: "hw-svg", role: "group", tabindex: "0", "aria-label": "Graph of the compiled program" });
     this.svg.append(svg("defs", {}, marker), world);
     this.pane = html("div", "hw-pane", "", this.svg);
+    this.sign = new WorkingSign(this.pane, () => this.send({ type: "stop" }));
     this.rules = document.createElement("style");
     this.note = html("div", "hw-note", { role: "status" });
     this.legend = html("div", "hw-legend");
@@ -107,6 +111,7 @@ class View {
     const sizeWatch = new ResizeObserver(() => {
       if (!sized && this.pane.clientWidth && this.picture) {
         sized = true; // the first size that the notebook gives the pane
+        this.#draw();
         this.startView();
       }
       this.refreshMap();
@@ -115,7 +120,7 @@ class View {
     this.end = () => {
       stopTheme();
       sizeWatch.disconnect();
-      clearTimeout(this.patience);
+      this.#stopWaiting();
       this.hover.hide();
       for (const [event, action] of Object.entries(changes)) this.model.off(event, action);
     };
@@ -125,9 +130,7 @@ class View {
 
   /** Ask the kernel for something that it answers with "ready". */
   send(message) {
-    this.root.dataset.busy = "true";
-    clearTimeout(this.patience);
-    this.patience = setTimeout(() => this.say(PATIENCE, true), PATIENCE_MS);
+    this.#wait(PATIENCE_MS);
     this.say(this.picture?.note ?? "");
     this.tell(message);
   }
@@ -150,16 +153,27 @@ class View {
     else if (message.type === "reveal") this.reveal(message.ids);
     else if (message.type === "note") this.say(message.text);
     else if (message.type === "problem") this.say(message.text, true);
+    else if (message.type === "working") this.#wait(LAYOUT_PATIENCE_MS);
     else if (message.type === "ready") this.#onReady();
+  }
+
+  /** Show that something is on its way, and say after some time that it does not come. */
+  #wait(patience) {
+    this.root.dataset.busy = "true";
+    this.sign.begin();
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => this.say(PATIENCE, true), patience);
   }
 
   #stopWaiting() {
     clearTimeout(this.patience);
+    this.sign.end();
     delete this.root.dataset.busy;
   }
 
   #onReady() {
     this.#stopWaiting();
+    if (this.picture) this.toolbar.show(this.picture); // what was chosen may have come to nothing
     if (this.note.textContent === PATIENCE) this.say(this.picture?.note ?? "");
   }
 
@@ -174,49 +188,105 @@ class View {
   showPicture() {
     const next = this.model.get("picture");
     if (!next?.boxes) return;
-    const first = this.picture === null || this.picture.key !== next.key;
-    this.anchor ??= next.hold ?? null; // a picture can say which box keeps its place on the screen
-    const held = this.anchor !== null && !first ? this.place(this.anchor) : null;
+    const { picture, items } = this;
+    const first = picture === null || picture.key !== next.key;
+    const grows = !first && (picture.width !== next.width || picture.height !== next.height);
+    const starts = grows && this.camera.isWhere(this.started);
     this.picture = next;
     this.items = new Map([...next.frames, ...next.boxes].map((item) => [item.id, item]));
+    // What was clicked keeps its place on the screen, or what the picture says, else what is in the middle.
+    const asked = this.anchor ?? next.hold ?? null;
+    const held = first ? null : asked ?? this.#inTheMiddle(items);
+    const place = items.has(held) && this.items.has(held) ? this.place(items.get(held)) : null;
     if (first) this.rules.textContent = themeRules(next.styles, next.scale, `.${this.scope}`);
-    this.drawing.show(next);
-    this.verdicts.show(next);
-    if (first) this.startView();
-    else if (held && this.items.has(this.anchor)) this.keepInPlace(held);
-    else this.refreshMap();
+    this.#draw();
+    if (first || (starts && asked === null)) this.startView();
+    else if (place) this.keepInPlace(this.items.get(held), place);
+    const opened = this.items.get(this.anchor);
+    if (opened?.open && !items.get(this.anchor)?.open && this.camera.scale < LEAST_READ_SCALE) {
+      this.camera.comeTo(opened, next);
+    }
+    this.refreshMap();
     this.anchor = null;
     this.toolbar.show(next);
     this.showLegend();
     this.say(next.note);
-    this.mark();
     this.root.dataset.redraws = String(Number(this.root.dataset.redraws) + 1);
+  }
+
+  #draw() {
+    this.drawing.show(this.picture);
+    this.verdicts.show(this.picture);
+    this.mark();
   }
 
   fit() {
     if (this.picture) this.camera.fit(this.picture);
   }
 
+  /** Show the whole picture if it reads then, else what it starts on. */
   startView() {
-    if (this.camera.fit(this.picture, MOST_START_SCALE, LEAST_START_SCALE)) return;
+    if (!this.camera.fit(this.picture, MOST_START_SCALE, LEAST_START_SCALE)) this.#startOnOp();
+    this.started = this.camera.place(); // who has not moved since then starts anew with another picture
+  }
+
+  #startOnOp() {
     this.camera.scale = 1;
     const start = this.items.get(this.model.get("selected")) ?? this.items.get(this.picture.start);
-    if (start) this.camera.center(start);
+    if (start) this.camera.center(this.#withNeighbours(start));
     this.camera.fill(this.picture);
     this.overview.draw(this.picture, this.dark); // it is there, or not, from here on
     if (start) this.#clearOfMap(start);
   }
 
-  /** Where the top middle of an item is on the screen. */
-  place(id) {
-    const item = this.items.get(id);
-    const { scale, x, y } = this.camera;
-    return item && [(item.x + item.width / 2) * scale + x, item.y * scale + y];
+  /** The area of an item and of as many that arrows join to it, the nearest first, as the pane shows with it. */
+  #withNeighbours(start) {
+    const size = this.camera.size();
+    const around = (one, other) => {
+      const x = Math.min(one.x, other.x), y = Math.min(one.y, other.y);
+      return {
+        x, y,
+        width: Math.max(one.x + one.width, other.x + other.width) - x,
+        height: Math.max(one.y + one.height, other.y + other.height) - y,
+      };
+    };
+    const reach = ({ width, height }) => width + height;
+    const joined = this.picture.arrows
+      .filter(({ tail, head }) => tail === start.id || head === start.id)
+      .map(({ tail, head }) => this.items.get(tail === start.id ? head : tail))
+      .filter(Boolean)
+      .sort((one, other) => reach(around(start, one)) - reach(around(start, other)));
+    let area = start;
+    for (const item of joined) {
+      const wider = around(area, item);
+      const fits = wider.width * this.camera.scale <= size.width - 2 * EDGE_PX;
+      if (fits && wider.height * this.camera.scale <= size.height - 2 * EDGE_PX) area = wider;
+    }
+    return area;
   }
 
-  keepInPlace([x, y]) {
-    const now = this.place(this.anchor);
+  /** Where the top middle of an item is on the screen. */
+  place(item) {
+    const { scale, x, y } = this.camera;
+    return [(item.x + item.width / 2) * scale + x, item.y * scale + y];
+  }
+
+  keepInPlace(item, [x, y]) {
+    const now = this.place(item);
     this.camera.move(this.camera.x + x - now[0], this.camera.y + y - now[1]);
+  }
+
+  /** Of the boxes that stay in the picture the id of the one nearest to the middle of the pane. */
+  #inTheMiddle(items) {
+    const { width, height } = this.camera.size();
+    let nearest = null, least = Infinity;
+    for (const [id, item] of items) {
+      if (item.open || !this.items.has(id)) continue;
+      const [x, y] = this.place(item);
+      const distance = Math.hypot(x - width / 2, y - height / 2);
+      if (distance < least) [nearest, least] = [id, distance];
+    }
+    return nearest;
   }
 
   /** Move the picture as little as shows some items; where all do not fit, the last of them. */
@@ -275,6 +345,7 @@ class View {
       arrow.classList.toggle("hw-lit", isSelected(arrow.dataset.tail) || isSelected(arrow.dataset.head));
     }
     this.verdicts.light();
+    this.verdicts.choose(isSelected);
   }
 
   applyTheme() {
@@ -290,7 +361,7 @@ class View {
     if (!item || this.verdicts.pick(id)) return;
     this.anchor = id;
     if (item.leads_to) this.send({ type: "focus", id: item.leads_to });
-    else if (item.expandable) this.send({ type: "toggle", id });
+    else if (item.expandable) this.send({ type: "toggle", id, open: !item.open });
     else this.select(id);
   }
 

@@ -1,6 +1,7 @@
 // What stands around the picture: the box that follows the pointer, and the bar above.
 
 const HOVER_DELAY_MS = 180;
+const WORKING_DELAY_MS = 120; // what is there sooner needs no sign
 const ZOOM_STEP = 1.25;
 
 /** The box that shows the whole instruction under the pointer, asked from the kernel once. */
@@ -44,6 +45,31 @@ class Hover {
     clearTimeout(this.timer);
     this.box.hidden = true;
     this.id = undefined;
+  }
+}
+
+/** The sign that another picture is on its way. */
+class WorkingSign {
+  constructor(pane, stop) {
+    const button = html("button", "", { type: "button", title: "Keep this picture", textContent: "Stop" });
+    button.addEventListener("click", stop);
+    this.text = html("span", "", { role: "status" });
+    this.box = html("div", "hw-working", { hidden: true }, this.text, button);
+    pane.append(this.box);
+  }
+
+  begin() {
+    this.timer ??= setTimeout(() => {
+      this.text.textContent = "Drawing\u2026";
+      this.box.hidden = false;
+    }, WORKING_DELAY_MS);
+  }
+
+  end() {
+    clearTimeout(this.timer);
+    this.timer = null;
+    this.box.hidden = true;
+    this.text.textContent = "";
   }
 }
 

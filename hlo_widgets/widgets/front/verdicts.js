@@ -6,6 +6,8 @@
 
 const HIT_WIDTH = 14; // of the invisible line that takes clicks, in the picture's pixels
 const LINE_PITCH = 11.5; // of words at 10 px, as the layout reserves it
+const TIP = { viewBox: "0 0 8 8", refX: 7.4, refY: 4, orient: "auto-start-reverse", markerUnits: "userSpaceOnUse" };
+const TIP_PATH = "M0 0.8L8 4L0 7.2z";
 
 /** The class of a kind of verdict: "not known" is hw-kind-not-known. */
 const kindClass = (kind) => `hw-kind-${kind.replaceAll(" ", "-")}`;
@@ -30,8 +32,15 @@ class Verdicts {
     view.root.prepend(this.rules);
     this.lines = svg("g", { class: "hw-verdict-lines" });
     this.words = svg("g", { class: "hw-verdict-words" });
+    this.tips = svg("defs");
     this.first = null; // the first op of a pair that is being chosen
     this.isLit = false;
+    this.wordsOf = new Map(); // the words beside each line
+    for (const [type, points] of [["pointerover", true], ["pointerout", false]]) {
+      this.lines.addEventListener(type, ({ target }) => {
+        this.wordsOf.get(target.closest(".hw-verdict"))?.classList.toggle("hw-pointed", points);
+      });
+    }
     this.lines.addEventListener("focusin", ({ target }) => {
       if (target.matches(":focus-visible")) this.#center([target.dataset.tail, target.dataset.head]);
     });
@@ -44,6 +53,7 @@ class Verdicts {
     this.view.root.classList.toggle("hw-deciding", picture.decisions);
     this.lines.replaceChildren();
     this.words.replaceChildren();
+    this.wordsOf.clear();
     if (!picture.decisions) {
       this.lines.remove();
       this.words.remove();
@@ -52,32 +62,60 @@ class Verdicts {
     this.rules.textContent = verdictRules(picture.kinds, `.${this.view.scope}`);
     this.world.insertBefore(this.lines, this.view.drawing.arrows);
     this.world.append(this.words);
-    for (const arrow of picture.arrows) if (arrow.kind !== "control") this.#draw(arrow);
+    this.#makeTips(picture.kinds);
+    picture.arrows.forEach((arrow, number) => {
+      if (arrow.kind !== "control") this.#draw(arrow);
+      if (arrow.verdict) this.#color(this.view.drawing.arrows.children[number], arrow.verdict.kind);
+    });
     const start = this.lines.querySelector(".hw-told") ?? this.lines.firstElementChild;
     start?.setAttribute("tabindex", "0");
   }
 
+  /** One arrow head for each kind, in its colour. */
+  #makeTips(kinds) {
+    const tips = kinds.map(({ kind }) =>
+      svg("marker", { ...TIP, id: this.#tip(kind), markerWidth: 11, markerHeight: 11, class: kindClass(kind) },
+        svg("path", { d: TIP_PATH, class: "hw-verdict-tip" })));
+    this.tips.replaceChildren(...tips);
+    this.world.append(this.tips);
+  }
+
+  #tip(kind) {
+    return `${this.view.scope}-${kindClass(kind)}`;
+  }
+
+  #color(arrow, kind) {
+    arrow.classList.add("hw-decided", kindClass(kind));
+    arrow.querySelector("path").setAttribute("marker-end", `url(#${this.#tip(kind)})`);
+  }
+
   #draw(arrow) {
     const { verdict } = arrow;
+    const short = arrow.path.replace(/L[^L]*$/, ""); // up to where the arrow head begins
     const about = verdict ? `${verdict.kind}: ${verdict.words}` : "nothing on record";
     const name = `${arrow.tail} ${arrow.kind === "apart" ? "and" : "to"} ${arrow.head}: ${about}`;
     const line = svg(
       "g",
       { class: `hw-verdict ${verdict ? `hw-told ${kindClass(verdict.kind)}` : ""}`, role: "button", tabindex: "-1", "aria-label": `${name}; Enter explains` },
       svg("title"),
-      svg("path", { class: "hw-casing", d: arrow.path }),
+      svg("path", { class: "hw-casing", d: short }),
       svg("path", { class: "hw-hit", d: arrow.path, "stroke-width": HIT_WIDTH }),
     );
     line.firstChild.textContent = name;
     this.#mark(line, arrow);
     this.lines.append(line);
-    if (verdict?.lines.length && verdict.at) this.#write(arrow);
+    if (verdict?.lines.length) this.wordsOf.set(line, this.#write(arrow));
   }
 
   #write({ verdict, ...arrow }) {
     const [x, y] = verdict.at;
     const inferred = verdict.mark === "inferred" ? " hw-inferred" : "";
-    const group = svg("g", { class: `hw-words ${kindClass(verdict.kind)}${inferred}`, "aria-hidden": "true" });
+    const crowded = verdict.has_room ? "" : " hw-crowded"; // what covers something is shown when asked for
+    const look = `hw-words ${kindClass(verdict.kind)}${inferred}${crowded}`;
+    const group = svg("g", { class: look, "aria-hidden": "true" });
+    const plate = this.#plate(verdict.lines, x, y);
+    if (verdict.lead) group.append(this.#lead(verdict.lead, plate));
+    if (crowded) group.append(plate);
     verdict.lines.forEach((content, number) => {
       const down = y + (number - (verdict.lines.length - 1) / 2) * LINE_PITCH + 3.4;
       const text = svg("text", { x, y: down.toFixed(1) });
@@ -86,6 +124,23 @@ class Verdicts {
     });
     this.#mark(group, arrow);
     this.words.append(group);
+    return group;
+  }
+
+  /** A thin line from an arrow to the words that stand aside of it. */
+  #lead([x, y], plate) {
+    const at = (name) => Number(plate.getAttribute(name));
+    const near = (place, start, length) => Math.min(Math.max(place, start), start + length);
+    const end = [near(x, at("x"), at("width")), near(y, at("y"), at("height"))];
+    return svg("path", { class: "hw-lead", d: `M${x} ${y}L${end.join(" ")}` });
+  }
+
+  /** What makes words over boxes readable. */
+  #plate(lines, x, y) {
+    measuring.font = `10px ${this.view.drawing.font}`;
+    const width = Math.max(...lines.map((content) => measuring.measureText(content).width)) + 8;
+    const height = lines.length * LINE_PITCH + 5;
+    return svg("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 3 });
   }
 
   #mark(element, { tail, head, kind }) {
@@ -103,6 +158,19 @@ class Verdicts {
     const inferred = picture.arrows.some(({ verdict }) => verdict?.mark === "inferred");
     if (inferred) keys.push(html("span", "hw-key hw-inferred", "in italics: inferred from the graph"));
     return keys;
+  }
+
+  /** Bring out the verdicts of the selected op: the others step back. */
+  choose(isSelected) {
+    let any = false;
+    for (const layer of [this.lines, this.words]) {
+      for (const item of layer.children) {
+        const near = isSelected(item.dataset.tail) || isSelected(item.dataset.head);
+        item.classList.toggle("hw-near", near);
+        any ||= near && item.classList.contains("hw-told");
+      }
+    }
+    this.view.root.classList.toggle("hw-chosen", any);
   }
 
   /** Light the two ops that are asked about, and the arrow between them. */

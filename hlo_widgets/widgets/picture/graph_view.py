@@ -62,8 +62,12 @@ class GraphView(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no 
         """Say something in the line above the picture."""
         self._tell("note", text=text)
 
+    def tell_working(self) -> None:
+        """Say that another picture is on its way; `tell_ready` ends it."""
+        self._tell("working")
+
     def tell_ready(self) -> None:
-        """Say that all that a message has changed is on its way."""
+        """Say that all that was asked for is there, or is told why it is not."""
         self._tell("ready")
 
     def show_hover(self, node_id: str, text: str) -> None:

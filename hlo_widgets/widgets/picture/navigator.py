@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from hlo_widgets.analysis.why import PairVerdicts
-from hlo_widgets.drawing import Layout, lay_out
-from hlo_widgets.errors import DrawingError, HloLookupError
+from hlo_widgets.drawing import Layout
+from hlo_widgets.errors import HloLookupError
 from hlo_widgets.graph import Graph, GraphBuilder, ViewState
 from hlo_widgets.graph.folding import openable_computations
 from hlo_widgets.graph.paths import (
@@ -17,11 +18,9 @@ from hlo_widgets.graph.paths import (
     without_copy,
 )
 from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule
+from hlo_widgets.widgets.picture.layouts import Layouts
 
 __all__ = ["Navigator"]
-
-MOST_PICTURES = 24
-"""Pictures kept; arbitrary, each is some hundred kilobytes."""
 
 
 class Navigator:
@@ -29,21 +28,23 @@ class Navigator:
 
     Args:
         module: The module.
-        view: The first view.
+        view: The first view; what the module does not have of it is left out.
         platform: "tpu", "gpu" or "cpu"; None lets the text of the module decide.
         verdicts: What is on record about pairs of kernels.
+        expanded: Names or ids of what is open in the first view besides.
 
     Attributes:
         module: The module.
+        layouts: The pictures of its views.
         view: The view that `graph` and `layout` show.
         graph: The picture's nodes, clusters and edges.
         layout: Their positions.
 
     Raises:
+        HloLookupError: `expanded` names an instruction that the module does not have.
         DrawingError: The first view cannot be laid out.
     """
 
-    view: ViewState
     graph: Graph
     layout: Layout
 
@@ -53,11 +54,14 @@ class Navigator:
         view: ViewState,
         platform: str | None = None,
         verdicts: PairVerdicts | None = None,
+        expanded: Iterable[str] = (),
     ) -> None:
         self.module = module
-        self._builder = GraphBuilder(module, platform, verdicts)
-        self._pictures: dict[ViewState, tuple[Graph, Layout]] = {}
-        self.show(view)
+        self.layouts = Layouts(GraphBuilder(module, platform, verdicts))
+        self.view = first = self.known(view)
+        for name in expanded:
+            first = self.opened(self.resolve(name), first)
+        self.show(first)
 
     def show(self, view: ViewState) -> None:
         """Enter a view.
@@ -65,29 +69,20 @@ class Navigator:
         Raises:
             DrawingError: It cannot be laid out; the view before stays.
         """
-        self.graph, self.layout = self.prepare(view)
+        self.graph, self.layout = self.layouts.picture(view)
         self.view = view
 
-    def prepare(self, view: ViewState) -> tuple[Graph, Layout]:
-        """Return the picture of a view, which entering it will then find ready.
-
-        The pictures of the latest views are kept, so that going back costs no layout.
-
-        Raises:
-            DrawingError: It cannot be laid out.
-        """
-        picture = self._pictures.pop(view, None)
-        if picture is None:
-            try:
-                graph = self._builder.build(view)
-                picture = graph, lay_out(graph)
-            except RecursionError:
-                reason = "more is opened inside one another than can be drawn. Close some of it"
-                raise DrawingError("graph", reason) from None
-        self._pictures[view] = picture
-        if len(self._pictures) > MOST_PICTURES:
-            del self._pictures[next(iter(self._pictures))]
-        return picture
+    def known(self, view: ViewState) -> ViewState:
+        """Return what the module has of a view, which may be one of another module."""
+        base, computation = self.module.entry_computation, None
+        for one in self.module.computations:
+            if one.name == view.computation:
+                base, computation = one, view.computation
+        opened = {node_id: instruction_at(base, node_id) for node_id in view.expanded}
+        kept = frozenset(key for key, op in opened.items() if op and openable_computations(op))
+        is_there = view.focus is not None and instruction_at(base, view.focus) is not None
+        focus = view.focus if is_there else None
+        return replace(view, computation=computation, expanded=kept, focus=focus)
 
     def instruction(self, node_id: str) -> HloInstruction | None:
         """Return the instruction that an id stands for, drawn or not; None when there is none."""
@@ -123,53 +118,35 @@ class Navigator:
         instruction = self.instruction(node_id)
         return instruction is not None and bool(openable_computations(instruction))
 
-    def drawn_ids(self) -> set[str]:
-        """Return the ids of all nodes and opened nodes of the picture."""
-        ids = {without_copy(node.id) for node in self.graph.all_nodes()}
-        return ids | {cluster.id for cluster in self.graph.all_clusters()}
+    def opened(self, node_id: str, view: ViewState) -> ViewState:
+        """Return a view with an instruction opened, and everything that it lies in."""
+        return replace(view, expanded=view.expanded | surrounding_ids(node_id) | {node_id})
 
-    def expand(self, node_id: str) -> None:
-        """Open an instruction and everything that it lies in.
+    def revealing(self, node_id: str, view: ViewState) -> ViewState:
+        """Return a view in which an instruction is drawn.
 
-        Raises:
-            DrawingError: The view with it open cannot be laid out.
-        """
-        opened = self.view.expanded | surrounding_ids(node_id) | {node_id}
-        self.show(replace(self.view, expanded=opened))
-
-    def return_to(self, view: ViewState) -> None:
-        """Enter what this module has of a view of another one.
+        What it lies in is opened, and a limited view is built around it where it is in no other.
 
         Raises:
-            DrawingError: It cannot be laid out.
+            DrawingError: More is opened inside one another than can be drawn.
         """
-        names = {computation.name for computation in self.module.computations}
-        if view.computation in names:
-            self.show(replace(self.view, computation=view.computation))
-        opened = frozenset(node_id for node_id in view.expanded if self.is_openable(node_id))
-        is_there = view.focus is not None and self.instruction(view.focus) is not None
-        self.show(replace(self.view, expanded=opened, focus=view.focus if is_there else None))
-
-    def reveal(self, node_id: str) -> None:
-        """Open what an instruction lies in, and move a limited view so that it is drawn.
-
-        Raises:
-            DrawingError: The view that would show it cannot be laid out.
-        """
-        if node_id in self.drawn_ids():
-            return
-        view = replace(self.view, expanded=self.view.expanded | surrounding_ids(node_id))
-        if view != self.view:
-            self.show(view)
+        if node_id in self._drawn_ids(view):
+            return view
+        view = replace(view, expanded=view.expanded | surrounding_ids(node_id))
         # Plumbing is in no view: one around it would move the picture and not show it.
-        if node_id not in self.drawn_ids() and self._has_node(node_id):
-            self.show(replace(view, focus=node_id))
+        if node_id in self._drawn_ids(view) or not self._has_node(node_id, view):
+            return view
+        return replace(view, focus=node_id)
 
-    def _has_node(self, node_id: str) -> bool:
+    def _drawn_ids(self, view: ViewState) -> set[str]:
+        """Return the ids of all nodes and opened nodes of a view."""
+        graph = self.layouts.graph(view)
+        ids = {without_copy(node.id) for node in graph.all_nodes()}
+        return ids | {cluster.id for cluster in graph.all_clusters()}
+
+    def _has_node(self, node_id: str, view: ViewState) -> bool:
         instruction = self.instruction(node_id)
-        return instruction is not None and self._builder.folded(
-            instruction.parent, self.view
-        ).is_drawn(instruction)
+        return instruction is not None and self.layouts.has_node(instruction, view)
 
     def _base(self) -> HloComputation:
         name = self.view.computation

@@ -12,7 +12,9 @@ from hlo_widgets.errors import HloWidgetsError
 from hlo_widgets.graph import COLOR_MODES, ViewState
 from hlo_widgets.graph.paths import without_copy
 from hlo_widgets.widgets.decisions.filter import DecisionFilter
+from hlo_widgets.widgets.kernel_loop import KernelLoop
 from hlo_widgets.widgets.message import Message
+from hlo_widgets.widgets.picture.changes import ViewChanges
 from hlo_widgets.widgets.picture.graph_view import GraphView
 from hlo_widgets.widgets.picture.navigator import Navigator
 from hlo_widgets.widgets.picture.picture import picture_of
@@ -77,9 +79,9 @@ class GraphPanel:
         self._go, self._tell_lit = go, on_lit
         self._filter = DecisionFilter()
         self._selected = ""
-        self.navigator = _navigator(shown, view)
-        for name in expanded:
-            self.navigator.expand(self.navigator.resolve(name))
+        self._loop = KernelLoop()
+        self.navigator = _navigator(shown, view, expanded)
+        self._changes = ViewChanges(self.navigator, self._loop, self)
         self.widget = GraphView(layout={"flex": "5 1 470px", "min_width": "0", "height": height})
         self.draw()
         self.widget.on_msg(lambda _, content, __: self.on_message(content))
@@ -94,19 +96,32 @@ class GraphPanel:
     def prepare(self, shown: Shown) -> Drawn:
         """Draw another module, with what is open and focused here where it has that too.
 
+        In any thread: it waits for a layout.
+
         Raises:
             DrawingError: It cannot be laid out.
         """
-        fresh = replace(self.view, computation=None, expanded=frozenset(), focus=None)
-        navigator = _navigator(shown, fresh)
-        navigator.return_to(self.view)
+        navigator = _navigator(shown, self._changes.wanted)
         return Drawn(shown, navigator, _pictured(shown, navigator, DecisionFilter()))
 
     def enter(self, drawn: Drawn) -> None:
         """Show another module."""
+        wanted = drawn.navigator.known(self._changes.wanted)
+        self.call_off()
         self._shown, self.navigator, self._filter = drawn.shown, drawn.navigator, DecisionFilter()
+        self._changes = ViewChanges(self.navigator, self._loop, self)
         self.widget.asked = []
         self.widget.picture = drawn.picture
+        if wanted != self.view:  # something was clicked while it was drawn
+            with self.widget.telling_problems():
+                self._changes.ask(wanted)
+        if not self._changes.is_waiting:
+            self.widget.tell_ready()
+
+    def call_off(self) -> None:
+        """End what is being laid out."""
+        self._changes.drop()
+        self.navigator.layouts.call_off()
 
     def draw(self) -> None:
         """Send the picture of where the user is."""
@@ -117,6 +132,8 @@ class GraphPanel:
         self._filter = chosen
         self.draw()
 
+    # Calls from a program: they return when it is done, and raise what goes wrong.
+
     def expand(self, name: str) -> None:
         """Open an instruction, by name or id, and what it lies in.
 
@@ -124,8 +141,7 @@ class GraphPanel:
             HloLookupError: There is no such instruction.
             DrawingError: The view with it cannot be laid out.
         """
-        self.navigator.expand(self.navigator.resolve(name))
-        self.draw()
+        self._show(self.navigator.opened(self.navigator.resolve(name), self._changes.wanted))
 
     def collapse(self, name: str) -> None:
         """Close an opened instruction, by name or id, and what is open inside it.
@@ -133,14 +149,13 @@ class GraphPanel:
         Raises:
             HloLookupError: There is no such instruction.
         """
-        node_id = self.navigator.resolve(name)
-        if node_id in self.view.expanded:
-            self.navigator.show(self.view.toggled(node_id))
-            self.draw()
+        node_id, view = self.navigator.resolve(name), self._changes.wanted
+        if node_id in view.expanded:
+            self._show(view.toggled(node_id))
 
     def toggle(self, name: str) -> None:
         """Open an instruction, or close it when it is open; raises as these."""
-        is_open = self.navigator.resolve(name) in self.view.expanded
+        is_open = self.navigator.resolve(name) in self._changes.wanted.expanded
         (self.collapse if is_open else self.expand)(name)
 
     def show(self, **changes: Any) -> None:
@@ -149,8 +164,7 @@ class GraphPanel:
         Raises:
             DrawingError: It cannot be laid out; the view before stays.
         """
-        self.navigator.show(replace(self.view, **changes))
-        self.draw()
+        self._show(replace(self._changes.wanted, **changes))
 
     def reveal(self, ids: Sequence[str]) -> None:
         """Bring ops into the picture: open what they lie in, move a limited view.
@@ -159,14 +173,51 @@ class GraphPanel:
             HloLookupError: An id stands for nothing that the view leads to.
             DrawingError: The view with them cannot be laid out.
         """
-        boxes = [self.navigator.resolve(node_id) for node_id in ids]
-        before = self.view
+        view = self._revealing(ids)
+        if view != self.view:
+            self._show(view)
+
+    def _show(self, view: ViewState) -> None:
+        self._changes.drop()
+        self.widget.tell_working()
         try:
-            for box in boxes:
-                self.navigator.reveal(box)
+            self.navigator.show(view)
+            self.draw()
         finally:
-            if self.view != before:
-                self.draw()
+            self.widget.tell_ready()
+
+    def _revealing(self, ids: Sequence[str]) -> ViewState:
+        view = self._changes.wanted
+        for box in [self.navigator.resolve(node_id) for node_id in ids]:
+            view = self.navigator.revealing(box, view)
+        return view
+
+    # What the user asks for in the page: it is shown as soon as it is laid out.
+
+    def bring(self, ids: Sequence[str]) -> None:
+        """Bring ops into the picture and then into view, one or two; raises as `reveal`."""
+        wanted = list(ids)
+        view = self._revealing(wanted)
+        if view == self._changes.wanted and not self._changes.is_waiting:
+            self.center(wanted)
+        else:
+            self._changes.ask(view, lambda: self.center(wanted))
+
+    def on_waiting(self) -> None:
+        """Show that another picture is on its way."""
+        self.widget.tell_working()
+
+    def on_entered(self) -> None:
+        """Show the picture."""
+        self.draw()
+
+    def on_failed(self, error: HloWidgetsError) -> None:
+        """Show why there is no other picture."""
+        self.widget.tell_problem(str(error))
+
+    def on_rest(self) -> None:
+        """Show that there is nothing to wait for."""
+        self.widget.tell_ready()
 
     def center(self, ids: Sequence[str]) -> None:
         """Bring ops of the picture into view, one or two; raises as `reveal`."""
@@ -187,32 +238,41 @@ class GraphPanel:
         if message.kind == "hover":
             self._show_hover(node_id)
         elif message.kind == "prepare":
-            with suppress(HloWidgetsError):  # the click that follows will report it
-                if self.navigator.is_openable(node_id):
-                    self.navigator.prepare(self.view.toggled(node_id))
+            self._prepare(node_id)
         else:
             try:
                 with self.widget.telling_problems():
                     self._change(message, node_id)
             finally:
-                self.widget.tell_ready()
+                if not self._changes.is_waiting:
+                    self.widget.tell_ready()
+
+    def _prepare(self, node_id: str) -> None:
+        """Begin to lay out what a click on a node will ask for."""
+        if self._changes.is_waiting or not self.navigator.is_openable(node_id):
+            return
+        with suppress(HloWidgetsError):  # the click that follows will report it
+            self.navigator.layouts.begin(self.view.toggled(node_id))
 
     def _change(self, message: Message, node_id: str) -> None:
         """Do what a message asks for that may change the picture."""
+        view = self._changes.wanted
         if message.kind == "find":
             found = Finder(self.navigator).find(message.text("text"), self._selected)
             self._go(found.node_id)
             if found.words:
                 self.widget.tell_note(found.words)
-            return
-        if message.kind == "option":
-            self.navigator.show(_with_option(self.view, message))
+        elif message.kind == "stop":
+            self.call_off()
+        elif message.kind == "option":
+            self._changes.ask(_with_option(view, message))
         elif message.kind == "focus" and self.navigator.instruction(node_id) is not None:
-            self.navigator.show(replace(self.view, focus=node_id))
+            self._changes.ask(replace(view, focus=node_id))
             self._go(node_id)
         elif message.kind == "toggle" and self.navigator.is_openable(node_id):
-            self.navigator.show(self.view.toggled(node_id))
-        self.draw()
+            # A second click on what is on its way asks for the same again.
+            is_change = message.flag("open") is not (node_id in view.expanded)
+            self._changes.ask(view.toggled(node_id) if is_change else view)
         if message.kind == "toggle" and self.navigator.instruction(node_id) is not None:
             self._tell_lit(without_copy(node_id))
 
@@ -234,15 +294,13 @@ class GraphPanel:
         self.widget.show_hover(node_id, text)
 
 
-def _navigator(shown: Shown, view: ViewState) -> Navigator:
-    return Navigator(shown.module, view, shown.platform, shown.verdicts.pairs)
+def _navigator(shown: Shown, view: ViewState, expanded: Iterable[str] = ()) -> Navigator:
+    return Navigator(shown.module, view, shown.platform, shown.verdicts.pairs, expanded)
 
 
 def _pictured(shown: Shown, navigator: Navigator, chosen: DecisionFilter) -> dict[str, Any]:
     graph, view = navigator.graph, navigator.view
     key = f"{shown.module.name}/{graph.computation}"
-    # Words on the arrows move everything: such a picture starts anew.
-    key += "/decisions" * view.show_decisions
     shows = chosen.shows if shown.verdicts.pairs is not None else None
     picture: dict[str, Any] = plain(picture_of(graph, navigator.layout, view, key, shows))
     return picture

@@ -8,9 +8,9 @@ from typing import Any
 
 from hlo_widgets.analysis.why import PairVerdict, WhyKind
 from hlo_widgets.analysis.words import cut
-from hlo_widgets.drawing import Layout
+from hlo_widgets.drawing import Layout, Line
 from hlo_widgets.graph import Graph, ViewState
-from hlo_widgets.graph.dot import words_with_room
+from hlo_widgets.graph.dot import words_size
 from hlo_widgets.graph.verdict_style import VERDICT_STYLES
 from hlo_widgets.graph.words import counted
 from hlo_widgets.widgets.decisions.missing import NO_RECORD
@@ -21,9 +21,6 @@ Shows = Callable[[PairVerdict], bool]
 """Whether a verdict is shown."""
 
 _Area = tuple[float, float, float, float]
-
-# Of letters of 10 pixels, as they are drawn: on average, which is what a line of many comes to.
-_LETTER_WIDTH, _LINE_PITCH = 5.0, 11.5
 
 LONGEST_WORDS = 400
 """Characters of a verdict in a tooltip; arbitrary, the explanation has all."""
@@ -40,13 +37,13 @@ def verdicts_of(graph: Graph, layout: Layout, shows: Shows | None) -> list[dict[
         if edge.verdict is None or shows is None or not shows(edge.verdict):
             drawn.append(None)
             continue
-        words = words_with_room(edge) if edge.words else ()
-        area = _area(edge.words, line.middle)
+        words = edge.words if line.middle is not None else ()
+        area = _area(words, line.middle)
         if area is not None and any(_meet(area, other) for other in taken):
             words = ()
         elif area is not None:
             taken.append(area)
-        drawn.append(_verdict(edge.verdict, words, line.middle))
+        drawn.append(_verdict(edge.verdict, words, line))
     return drawn
 
 
@@ -92,8 +89,7 @@ def _area(words: tuple[str, ...], middle: tuple[float, float] | None) -> _Area |
     """Return where words lie, as left, top, right and bottom; None where there are none."""
     if not words or middle is None:
         return None
-    across = max(map(len, words)) * _LETTER_WIDTH / 2
-    down = len(words) * _LINE_PITCH / 2
+    across, down = (length / 2 for length in words_size(words))
     return middle[0] - across, middle[1] - down, middle[0] + across, middle[1] + down
 
 
@@ -101,13 +97,13 @@ def _meet(one: _Area, other: _Area) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _verdict(
-    verdict: PairVerdict, lines: tuple[str, ...], middle: tuple[float, float] | None
-) -> dict[str, Any]:
+def _verdict(verdict: PairVerdict, words: tuple[str, ...], line: Line) -> dict[str, Any]:
     return {
         "kind": verdict.kind.value,
-        "words": cut(verdict.words, LONGEST_WORDS),
+        "words": cut(verdict.whole, LONGEST_WORDS),
         "mark": verdict.mark,
-        "lines": lines,
-        "at": None if middle is None else [round(middle[0], 1), round(middle[1], 1)],
+        "lines": words,
+        "at": None if line.middle is None else [round(place, 1) for place in line.middle],
+        "lead": None if line.lead is None else [round(place, 1) for place in line.lead],
+        "has_room": line.has_room,
     }

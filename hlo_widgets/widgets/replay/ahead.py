@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-from threading import Thread
-
-from hlo_widgets.drawing import Layout, lay_out
+from hlo_widgets.drawing import Layout
 from hlo_widgets.graph import Graph
 from hlo_widgets.graph.replay import Region, ReplayPictures
+from hlo_widgets.widgets.layout_job import LayoutJob
 
 __all__ = ["MOST_LAYOUTS", "BaseLayouts"]
 
@@ -24,7 +22,7 @@ class BaseLayouts:
 
     def __init__(self, pictures: ReplayPictures) -> None:
         self._pictures = pictures
-        self._made: dict[str, tuple[Graph, Future[Layout]]] = {}
+        self._made: dict[str, LayoutJob] = {}
 
     def of(self, region: Region) -> tuple[Graph, Layout]:
         """Return the ops of a region and their places; waits for those that are on their way.
@@ -32,12 +30,12 @@ class BaseLayouts:
         Raises:
             DrawingError: They cannot be laid out.
         """
-        graph, future = self._start(region)
+        job = self._start(region)
         try:
-            return graph, future.result()
+            return job.graph, job.future.result()
         except BaseException:
             # The next one who asks tries again. One who is interrupted leaves it on its way.
-            if future.done() and future.exception() is not None:
+            if job.has_failed:
                 self._made.pop(region.key, None)
             raise
 
@@ -45,20 +43,11 @@ class BaseLayouts:
         """Begin to lay out a region that will be asked for; what goes wrong is told then."""
         self._start(region)
 
-    def _start(self, region: Region) -> tuple[Graph, Future[Layout]]:
+    def _start(self, region: Region) -> LayoutJob:
         found = self._made.pop(region.key, None)
         if found is None:
-            # Only the program runs beside: what builds the graph keeps caches of its own.
-            found = graph, future = self._pictures.base(region), Future[Layout]()
-            Thread(target=_lay_out, args=(graph, future), daemon=True).start()
+            found = LayoutJob(self._pictures.base(region))
         self._made[region.key] = found  # as the one asked for last
         while len(self._made) > MOST_LAYOUTS:
             del self._made[next(iter(self._made))]
         return found
-
-
-def _lay_out(graph: Graph, future: Future[Layout]) -> None:
-    try:
-        future.set_result(lay_out(graph))
-    except BaseException as error:  # noqa: BLE001 (whoever waits raises it)
-        future.set_exception(error)

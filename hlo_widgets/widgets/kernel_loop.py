@@ -46,6 +46,12 @@ class KernelLoop:
         context = self._context
         return contextvars.copy_context() if context is None else context.copy()
 
+    @property
+    def runs_here(self) -> bool:
+        """Whether this thread handles messages: as long as it waits, none is answered."""
+        loop = self._loop
+        return loop is not None and loop.is_running() and self._thread == threading.get_ident()
+
     def call(self, work: Callable[[], Any]) -> None:
         """Have work done between two messages; at once where there is no other loop to ask."""
         loop = self._loop
