@@ -180,6 +180,7 @@ def test_why_not_by_two_clicks_and_by_keys(explained):
     page.graph.locator(".hw-picking").wait_for(state="detached")
     assert page.detail().get_attribute("data-selected") == "x.1"
     page.page.get_by_role("button", name="Why not fused with").click()
+    page.graph.locator(".hw-picking").wait_for()  # the kernel says which op it is
     redraws = page.redraws()
     page.box("fusion.1").click()
     assert "copy-start/copy-done" in page.why("blocked")

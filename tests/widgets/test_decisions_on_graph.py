@@ -116,9 +116,15 @@ def test_an_arrow_says_what_its_explanation_says(explore, name):
         answer = why_not_fused(module_of(name), tail, arrow["head"], decisions_of(name))
         assert answer.kind.value == arrow["verdict"]["kind"], arrow
         assert arrow["verdict"]["mark"] == answer.mark or not answer.connection
-        if answer.says:
-            first, _, more = arrow["verdict"]["words"].partition(" (+")
-            assert first == without_names(answer.says[0])
+        # In short beside the arrow, in full for the pointer.
+        words, label = arrow["verdict"]["words"], " ".join(arrow["verdict"]["lines"]).strip()
+        assert all(f"“{part}”" in words for part in answer.says)
+        assert words.startswith("inferred from the graph: ") == (
+            arrow["verdict"]["mark"] == "inferred"
+        )
+        if answer.says and label and not label.endswith("…"):
+            first, _, more = label.partition(" (+")
+            assert without_names(answer.says[0]).startswith(first.partition(": ")[2])
             assert more == (f"{len(answer.says) - 1} more)" if len(answer.says) > 1 else "")
 
 
