@@ -200,7 +200,7 @@ def test_what_failed_is_tried_again(monkeypatch):
 def test_words_go_where_room_is():
     box = Rectangle(0, 0, 100, 100)
     line = np.stack([np.full(50, 150.0), np.linspace(0, 196, 50)], axis=1)
-    room = FreeRoom((300, 200), [box], [line])
+    room = FreeRoom((300, 200), [box], [line], 5)
     over_box, over_line, free = (10, 10, 60, 30), (120, 10, 180, 30), (220, 10, 270, 30)
     areas = np.array([over_box, over_line, free], float)
     assert room.take(areas) == 2
@@ -212,5 +212,5 @@ def test_words_go_where_room_is():
 
 def test_words_do_not_run_along_a_line():
     line = np.stack([np.linspace(0, 200, 60), np.full(60, 20.0)], axis=1)
-    room = FreeRoom((300, 200), [], [line])
+    room = FreeRoom((300, 200), [], [line], 5)
     assert room.take(np.array([(20.0, 10.0, 160.0, 33.0)])) is None

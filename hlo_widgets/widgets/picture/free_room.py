@@ -33,10 +33,15 @@ class FreeRoom:
         size: Width and height of the picture, in points.
         boxes: What words shall not cover.
         lines: Points along each line, close enough together to leave out no cell.
+        most: How many areas can be taken.
     """
 
     def __init__(
-        self, size: tuple[float, float], boxes: Iterable[Rectangle], lines: Iterable[_Array]
+        self,
+        size: tuple[float, float],
+        boxes: Iterable[Rectangle],
+        lines: Iterable[_Array],
+        most: int,
     ) -> None:
         wide, high = (length + 2 * _AROUND for length in size)
         self._cell = max(_LEAST_CELL, math.sqrt(wide * high / _MOST_CELLS))
@@ -49,11 +54,14 @@ class FreeRoom:
             left, top, right, bottom = self._cells(np.array([sides]))[0]
             solid[top:bottom, left:right] = 1
         for line in lines:
-            # One line crosses a cell once, however many of its points lie there.
-            x, y = np.unique(self._cells(line), axis=0).T
-            crossed[y, x] += 1
+            cells = self._cells(line)
+            # A line crosses a cell once, however many of its points follow one another there.
+            is_news = np.append(True, (np.diff(cells, axis=0) != 0).any(axis=1))
+            x, y = cells[is_news].T
+            np.add.at(crossed, (y, x), 1)
         self._solid, self._crossed = _sums(solid), _sums(crossed)
-        self._taken = np.empty((0, 4))
+        self._taken = np.empty((most, 4))
+        self._count = 0
 
     def take(self, areas: _Array, *, over_boxes: bool = False) -> int | None:
         """Take the best of some areas, the first of equals, and return which; None for none.
@@ -64,21 +72,22 @@ class FreeRoom:
         """
         cells = self._cells(areas)
         solid, crossed = _inside(self._solid, cells), _inside(self._crossed, cells)
-        usable = self._is_untaken(areas)
+        usable = np.full(len(areas), True) if over_boxes else solid == 0
         if not over_boxes:
-            usable &= (solid == 0) & (crossed <= _MOST_CROSSED)
-        if not usable.any():
-            return None
+            usable &= crossed <= _MOST_CROSSED
         cost = np.arange(len(areas)) + crossed + _BOX_WEIGHT * solid
-        best = int(np.where(usable, cost, np.inf).argmin())
-        self._taken = np.vstack([self._taken, areas[best]])
-        return best
+        # The cheapest first: to compare all of them with all that is taken takes seconds.
+        for number in np.argsort(cost, kind="stable"):
+            if usable[number] and self._is_untaken(areas[number]):
+                self._taken[self._count] = areas[number]
+                self._count += 1
+                return int(number)
+        return None
 
-    def _is_untaken(self, areas: _Array) -> _Array:
-        one, other = areas[:, None] + 2 * np.array(_AWAY), self._taken[None]
-        meets = (one[..., :2] < other[..., 2:]) & (other[..., :2] < one[..., 2:])
-        untaken: _Array = ~meets.all(axis=-1).any(axis=-1)
-        return untaken
+    def _is_untaken(self, area: _Array) -> bool:
+        one, others = area + 2 * np.array(_AWAY), self._taken[: self._count]
+        meets = (one[:2] < others[:, 2:]) & (others[:, :2] < one[2:])
+        return not meets.all(axis=1).any()
 
     def _cells(self, places: _Array) -> _Array:
         """Return the cells that coordinates lie in, x and y in turn."""

@@ -67,10 +67,10 @@ def decided_layout(graph: Graph, plain: Layout) -> Layout:
         for edge, line in zip(graph.edges, lines, strict=True)
         for label in _labels(edge, line)
     ]
-    room = FreeRoom((plain.width, plain.height), boxes, points)
     # The shortest first: they have the fewest places to choose from.
     told = (number for number, edge in enumerate(graph.edges) if edge.words)
     waiting = sorted(told, key=lambda number: len(points[number]))
+    room = FreeRoom((plain.width, plain.height), boxes, points, len(waiting))
     for has_room in (True, False):
         for number in tuple(waiting):
             size = words_size(graph.edges[number].words)
