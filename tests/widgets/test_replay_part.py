@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 
 import ipywidgets
@@ -12,6 +13,7 @@ from hlo_widgets.analysis.decisions import DecisionLog, DecisionSource, FusionDe
 from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
 from hlo_widgets.drawing import lay_out
 from hlo_widgets.widgets import layout_job
+from hlo_widgets.widgets.replay import part as part_module
 from hlo_widgets.widgets.replay.part import ReplayPart
 from hlo_widgets.widgets.replay.words import describe_moment
 from hlo_widgets.widgets.shown import Shown
@@ -29,9 +31,13 @@ ENTRY main {
 LAST = object()
 
 
+def shown_of(name):
+    return Shown.of_module(module_of(name), decisions=decisions_of(name))
+
+
 def part_of(name, went=None):
     part = ReplayPart(lambda name: went.append(name) if went is not None else None)
-    part.show(Shown.of_module(module_of(name), decisions=decisions_of(name)))
+    part.show(shown_of(name))
     return part
 
 
@@ -286,3 +292,36 @@ def test_the_text_of_a_long_op_says_on_hover_that_it_is_cut(monkeypatch):
     assert message["text"].startswith("a = f32[8] exponential(p)")
     assert message["text"].endswith("x \u2026 (948 characters)")
     part.close()
+
+
+async def arrived(part, seconds=20):
+    for _ in range(int(seconds / 0.01)):
+        if part.player is not None:
+            return
+        await asyncio.sleep(0.01)
+
+
+def test_what_takes_its_time_is_said_and_comes_when_it_is_there(monkeypatch):
+    # As in a notebook: messages are handled in a loop, which must not be kept waiting.
+    monkeypatch.setattr(part_module, "_QUIET_SECONDS", 0)
+    shown = shown_of("train_step.v6e")
+    part = ReplayPart(lambda _: None)
+
+    async def look():
+        part.show(shown)
+        assert part.player is None
+        assert part._message.value.startswith("Replaying ")
+        part.select(shown.module.instruction("fusion.1"))
+        await arrived(part)
+        assert not part.player.jump.disabled
+        # What is shown next wins over what is still on its way.
+        part.show(shown)
+        part.show(shown_of("mlp.v6e"))
+        await arrived(part)
+        assert part.player.slider.max == len(replay_decisions(decisions_of("mlp.v6e")).steps)
+        part.show(shown)
+        part.close()
+        await asyncio.sleep(0.5)
+        assert part.player is None
+
+    asyncio.run(look())

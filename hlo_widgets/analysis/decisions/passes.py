@@ -6,7 +6,6 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -94,9 +93,9 @@ class PassRecord:
         """HLO text of the module after the pass."""
         return zlib.decompress(self._compressed).decode()
 
-    @cached_property
+    @property
     def module(self) -> HloModule:
-        """The module after the pass, parsed on first use."""
+        """The module after the pass, parsed anew: of a large program all of them take gigabytes."""
         return parse_hlo_module(self.text)
 
 

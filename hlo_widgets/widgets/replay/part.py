@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, wait
+from threading import Thread
+
 import ipywidgets
 
 from hlo_widgets.analysis import fused_computation, pair_members
-from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
+from hlo_widgets.analysis.decisions import DecisionLog
+from hlo_widgets.analysis.decisions.replay.replay import Replay, replay_decisions
+from hlo_widgets.errors import HloWidgetsError
+from hlo_widgets.graph.words import counted
 from hlo_widgets.hlo import HloInstruction
 from hlo_widgets.widgets.closing import close_widget
 from hlo_widgets.widgets.decisions.missing import NO_DECISIONS, NO_STEPS
+from hlo_widgets.widgets.kernel_loop import KernelLoop
 from hlo_widgets.widgets.part import Go
 from hlo_widgets.widgets.plain import plain_text
 from hlo_widgets.widgets.replay.player import ReplayPlayer
 from hlo_widgets.widgets.shown import Shown
 
 __all__ = ["ReplayPart"]
+
+# Of small programs the steps are there at once: a word that comes and goes flickers. Arbitrary.
+_QUIET_SECONDS = 0.3
 
 
 class ReplayPart:
@@ -33,24 +43,51 @@ class ReplayPart:
     def __init__(self, go: Go) -> None:
         self._go = go
         self._message = ipywidgets.Label()
+        self._loop = KernelLoop()
+        self._job: Future[Replay] | None = None
+        self._selected: HloInstruction | None = None
         self.player: ReplayPlayer | None = None
         self.widget = ipywidgets.VBox([self._message], layout={"width": "100%"})
 
     def show(self, shown: Shown) -> None:
         """Show the steps of another module, or how to get them."""
         self.forget()
-        problem = NO_DECISIONS
-        if shown.decisions is not None:
-            replay = replay_decisions(shown.decisions)
-            problem = " ".join(replay.notes) or NO_STEPS
-            if replay.steps and replay.module is not None:
-                self.player = ReplayPlayer(replay, replay.module, shown.decisions, self._go)
-        self._message.value = plain_text(problem)
-        if self.player is not None:
+        log = shown.decisions
+        if log is None:
+            self._message.value = plain_text(NO_DECISIONS)
+            return
+        self._loop.note()
+        job = self._job = _begin(log)
+        if self._loop.runs_here:
+            wait([job], _QUIET_SECONDS)
+            if not job.done():
+                self._message.value = f"Replaying {counted(len(log), 'record')} …"
+                job.add_done_callback(
+                    lambda _: self._loop.call(lambda: self._arrive_late(job, log))
+                )
+                return
+        self._arrive(job, log)
+
+    def _arrive_late(self, job: Future[Replay], log: DecisionLog) -> None:
+        if job is not self._job:
+            return  # something else is shown
+        try:
+            self._arrive(job, log)
+            self.select(self._selected)
+        except HloWidgetsError as error:
+            self._message.value = plain_text(f"The steps cannot be drawn: {error}")
+
+    def _arrive(self, job: Future[Replay], log: DecisionLog) -> None:
+        self._job = None
+        replay = job.result()
+        self._message.value = plain_text(" ".join(replay.notes) or NO_STEPS)
+        if replay.steps and replay.module is not None:
+            self.player = ReplayPlayer(replay, replay.module, log, self._go)
             self.widget.children = [self.player.widget]
 
     def select(self, instruction: HloInstruction | None) -> None:
         """Offer the steps that grew the fusion which an op is or stands in."""
+        self._selected = instruction
         if self.player is None:
             return
         if instruction is None:
@@ -67,6 +104,7 @@ class ReplayPart:
     def forget(self) -> None:
         """Let go of the steps and of what plays them."""
         old, self.player = self.player, None
+        self._job = self._selected = None
         self.widget.children = [self._message]
         if old is not None:
             old.close()
@@ -75,3 +113,17 @@ class ReplayPart:
         """Close all widgets of it, for good."""
         self.forget()
         close_widget(self.widget)
+
+
+def _begin(log: DecisionLog) -> Future[Replay]:
+    """Replay a log in a thread: that of a large program takes seconds."""
+    job: Future[Replay] = Future()
+
+    def work() -> None:
+        try:
+            job.set_result(replay_decisions(log))
+        except BaseException as error:  # noqa: BLE001 (whoever waits raises it)
+            job.set_exception(error)
+
+    Thread(target=work, daemon=True, name="hlo_widgets replay").start()
+    return job

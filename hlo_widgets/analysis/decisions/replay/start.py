@@ -87,7 +87,7 @@ def find_start(log: DecisionLog) -> ReplayStart:
 
 def _sources(log: DecisionLog) -> list[DecisionSource]:
     """Return the sources of the most telling kind, of one module."""
-    wanted = log.passes[0].module.name if log.passes else None
+    wanted = log.before.name if log.before is not None else None
     for kind in _IN_ORDER:
         found = [s for s in log.sources if s.kind == kind]
         if wanted is not None:
@@ -107,17 +107,17 @@ def _before(
 ) -> tuple[HloModule | None, tuple[PassRecord, ...]]:
     """Return the module before the pass that was recorded, and the passes from that one on."""
     made = {d.fusion_name for d in fusions if d.fusion_name} - set(_first_names(fusions))
-    before = log.before
-    first: tuple[HloModule | None, tuple[PassRecord, ...]] | None = None
+    first: int | None = None
     for position, record in enumerate(log.passes):
         names = {*record.changes.made, *record.changes.grown}
-        rest = before, log.passes[position:]
         if record.pass_name == _QUEUE_PASS if has_queue else names & made:
-            return rest
+            first = position
+            break
         # No dump may have what a record made: the pass may have called it otherwise in the end.
-        first = first or (rest if names else None)
-        before = record.module
-    return first or (log.before, log.passes)
+        if first is None and names:
+            first = position
+    before = log.passes[first - 1].module if first else log.before
+    return before, log.passes[first or 0 :]
 
 
 def _own_module(sources: Iterable[DecisionSource]) -> HloModule | None:

@@ -13,6 +13,7 @@ from hlo_widgets.analysis.decisions.replay.grouping import Grouping, Kernel, ker
 from hlo_widgets.analysis.decisions.replay.later_passes import LaterPasses
 from hlo_widgets.analysis.decisions.replay.start import ReplayStart
 from hlo_widgets.hlo import HloModule
+from hlo_widgets.hlo.collection import collection_held_back
 
 __all__ = ["ReplayStep", "Walk"]
 
@@ -163,7 +164,10 @@ class Walk:
         return name not in (None, decision.fusion_name) and self._last_named[name or ""] > at
 
     def _follow(self, record: PassRecord) -> None:
-        effect = self._later.follow(self._grouping, record.module, self._number)
+        # One pass at a time: modules that were followed are garbage.
+        with collection_held_back():
+            module = record.module
+            effect = self._later.follow(self._grouping, module, self._number)
         self.untold |= dict.fromkeys(effect.untold)
         if effect:
             self.steps.append(
@@ -178,9 +182,7 @@ class Walk:
             )
         if record.changes or not self.checks:
             kernels, number = self._grouping.kernels, len(self.steps)
-            self.checks.append(
-                check_kernels(kernels, record.module, self._contents, record.name, number)
-            )
+            self.checks.append(check_kernels(kernels, module, self._contents, record.name, number))
 
 
 def _names(decision: FusionDecision) -> tuple[str, ...]:
