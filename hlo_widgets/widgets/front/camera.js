@@ -118,6 +118,7 @@ class Overview {
   }
 
   draw(picture, dark) {
+    if (!this.camera.pane.clientWidth) return; // what is not shown has no size that counts
     const { width, height } = this.camera.size();
     const scale = this.camera.scale;
     const all = picture.width * scale <= width + 1 && picture.height * scale <= height + 1;

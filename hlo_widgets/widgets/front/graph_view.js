@@ -11,6 +11,7 @@ const MOST_START_SCALE = 1.25;
 const LEAST_READ_SCALE = 0.7; // what is opened is gone to below it; arbitrary, about 8 px
 const REVEAL_MARGIN_PX = 24; // between what is brought into view and the edge
 const ARROW_STEP_PX = 60;
+const THEME_MS = 300; // for less than that JupyterLab shows nothing when its theme changes
 const PATIENCE_MS = 3000;
 const LAYOUT_PATIENCE_MS = 40_000; // a layout is ended after 30 s
 const PATIENCE = "The kernel has not answered yet: it is busy, or it was restarted and the cell must run again.";
@@ -352,6 +353,7 @@ class View {
     this.dark = isDark(this.el);
     this.root.dataset.theme = this.dark ? "dark" : "light";
     this.refreshMap();
+    setTimeout(this.refreshMap, THEME_MS);
   }
 
   // ---- what the user does
