@@ -208,6 +208,26 @@ def test_what_is_in_the_middle_stays_there_when_all_is_laid_out_anew(train_step)
     )
 
 
+def test_a_click_on_an_arrow_over_a_frame_is_one_on_the_frame(graph_page):
+    page = graph_page(hw.captures.load("row_softmax", "v6e"), expanded=["fusion.1"])
+    page.fit()
+    frame = page.page.locator('.hw-frame[data-id="fusion.1"]')
+    place = frame.bounding_box()
+    # An arrow along the frame's title, as a layout may draw it.
+    across, down = place["x"] + place["width"] / 2, place["y"] + 12
+    page.root.evaluate(
+        """(root, [x, y]) => {
+            const line = root.querySelector('.hw-arrow path');
+            const at = new DOMPoint(x, y).matrixTransform(line.getScreenCTM().inverse());
+            line.setAttribute('d', `M${at.x - 20} ${at.y}H${at.x + 20}`);
+        }""",
+        [across, down],
+    )
+    page.page.mouse.click(across, down)
+    sent = page.widget_page.sent()
+    assert sent[-1] == {"type": "toggle", "id": "fusion.1", "open": False}
+
+
 # The decisions mode of a large picture.
 
 

@@ -33,6 +33,13 @@ function idAt(target) {
   return target.closest?.("[data-id]")?.dataset.id;
 }
 
+/** The id under the pointer, where an arrow lies over it, too. */
+function idUnder(event) {
+  if (!event.target.closest?.(".hw-arrow")) return idAt(event.target);
+  const under = document.elementsFromPoint(event.clientX, event.clientY).find((one) => !one.closest(".hw-arrow"));
+  return under && idAt(under);
+}
+
 let views = 0;
 
 /** One view of the model: the drawing with everything around it, and what the user does to it. */
@@ -379,7 +386,7 @@ class View {
     this.hover.hide();
     this.press = { x: event.clientX, y: event.clientY, cx: this.camera.x, cy: this.camera.y, moved: false };
     // A finger stays down for some 80 ms: time to lay out what the click will ask for.
-    const id = idAt(event.target);
+    const id = idUnder(event);
     if (this.items.get(id)?.expandable) this.tell({ type: "prepare", id });
   }
 
@@ -405,7 +412,7 @@ class View {
     if (this.press?.moved || event.detail > 1) return;
     this.rests = true;
     if (this.verdicts.takesClick(event)) return;
-    const id = idAt(event.target);
+    const id = idUnder(event);
     if (id === undefined) this.select("");
     else this.activate(id);
   }
