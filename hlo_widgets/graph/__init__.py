@@ -2,8 +2,9 @@
 
 The steps, one module each: `view` says what the user asked to see, `paths` names what is drawn,
 `folding` finds what is a box and what hides in an arrow, `neighbourhood` keeps a view within its
-node limit, `build` makes the `model` (nodes, clusters, edges), `stubs` splits boxes with many
-arrows, `labels`, `style` and `coloring` say how an op reads and looks, `dot` writes DOT.
+node limit, `interest` says what it is built around, `build` makes the `model` (nodes, clusters,
+edges), `stubs` splits boxes with many arrows, `labels`, `style` and `coloring` say how an op reads
+and looks, `dot` writes DOT.
 """
 
 from hlo_widgets.graph.build import GraphBuilder, build_graph

@@ -101,6 +101,17 @@ def test_the_layout_program_runs_once_for_all_steps_in_one_computation(monkeypat
     assert len(laid_out) == 1
 
 
+def test_the_page_shows_that_a_step_waits_for_its_picture(monkeypatch):
+    player, told = part_of("mlp.h100").player, []
+    monkeypatch.setattr(player.graph, "send", lambda message: told.append(message["type"]))
+    player.show_step(1)
+    assert told == ["reveal"]  # one layout serves for all steps
+    player._layouts._made.clear()
+    told.clear()
+    player.show_step(2)
+    assert told == ["working", "reveal", "ready"]
+
+
 def test_the_selected_fusion_offers_the_steps_that_grew_it_one_after_the_other():
     went = []
     part = part_of("mlp.h100", went)

@@ -39,6 +39,11 @@ class BaseLayouts:
                 self._made.pop(region.key, None)
             raise
 
+    def is_ready(self, region: Region) -> bool:
+        """Return whether nobody has to wait for a region."""
+        job = self._made.get(region.key)
+        return job is not None and job.future.done()
+
     def prepare(self, region: Region) -> None:
         """Begin to lay out a region that will be asked for; what goes wrong is told then."""
         self._start(region)

@@ -150,10 +150,16 @@ class ReplayPlayer:
         self.view.on_msg(lambda _, message, __: self._on_words(message))
 
     def _show(self, number: int) -> None:
+        is_slow = not self._layouts.is_ready(self._pictures.region(number))
+        if is_slow:
+            self.graph.tell_working()
         try:
             self._draw(number)
         except DrawingError as error:
             self.graph.tell_problem(str(error))
+        finally:
+            if is_slow:
+                self.graph.tell_ready()
         self.view.moment = plain(describe_moment(self._replay, number, self._log))
         self._tell_steps()
 
