@@ -54,14 +54,15 @@ def decided_layout(graph: Graph, plain: Layout) -> Layout:
         graph: The picture with its verdicts; its first edges are those of the plain picture.
         plain: Where the layout program put the plain picture.
     """
-    nodes = [node.id for node in graph.all_nodes()]
+    nodes = [node.id for node in graph.all_nodes() if node.id in plain.boxes]
     apart = graph.edges[len(plain.edges) :]
     ends = [end for edge in apart for end in (edge.tail, edge.head)]
     curves = Curves({key: plain.boxes[key] for key in dict.fromkeys((*nodes, *ends))})
     lines = [*plain.edges, *(Line(curves.path(e.tail, e.head), None, None) for e in apart)]
     points = [_points(line.d) for line in lines]
     boxes = [plain.boxes[key] for key in nodes]
-    boxes += [_title(frame, plain.boxes[frame.id]) for frame in graph.all_clusters()]
+    frames = (frame for frame in graph.all_clusters() if frame.id in plain.boxes)
+    boxes += [_title(frame, plain.boxes[frame.id]) for frame in frames]
     boxes += [
         label
         for edge, line in zip(graph.edges, lines, strict=True)
