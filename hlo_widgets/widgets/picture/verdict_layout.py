@@ -54,42 +54,56 @@ def decided_layout(graph: Graph, plain: Layout) -> Layout:
         graph: The picture with its verdicts; its first edges are those of the plain picture.
         plain: Where the layout program put the plain picture.
     """
-    nodes = [node.id for node in graph.all_nodes() if node.id in plain.boxes]
-    apart = graph.edges[len(plain.edges) :]
-    ends = [end for edge in apart for end in (edge.tail, edge.head)]
-    curves = Curves({key: plain.boxes[key] for key in dict.fromkeys((*nodes, *ends))})
-    lines = [*plain.edges, *(Line(curves.path(e.tail, e.head), None, None) for e in apart)]
+    lines = [*plain.edges, *_apart_lines(graph, plain)]
     points = [_points(line.d) for line in lines]
-    boxes = [plain.boxes[key] for key in nodes]
-    frames = (frame for frame in graph.all_clusters() if frame.id in plain.boxes)
-    boxes += [_title(frame, plain.boxes[frame.id]) for frame in frames]
-    boxes += [
-        label
-        for edge, line in zip(graph.edges, lines, strict=True)
-        for label in _labels(edge, line)
-    ]
     # The shortest first: they have the fewest places to choose from.
     told = (number for number, edge in enumerate(graph.edges) if edge.words)
     waiting = sorted(told, key=lambda number: len(points[number]))
-    room = FreeRoom((plain.width, plain.height), boxes, points, len(waiting))
+    taken = _taken(graph, plain, lines)
+    room = FreeRoom((plain.width, plain.height), taken, points, len(waiting))
     for has_room in (True, False):
         for number in tuple(waiting):
-            size = words_size(graph.edges[number].words)
-            aside = _ASIDE if has_room else _FARTHER
-            middles, leads = _middles(points[number], size, aside)
-            half = np.array(size) / 2
-            areas = np.concatenate([middles - half, middles + half], axis=1)
-            best = room.take(areas, over_boxes=not has_room)
-            if best is not None:
+            placed = _placed(lines[number], graph.edges[number], points[number], room, has_room)
+            if placed is not None:
+                lines[number] = placed
                 waiting.remove(number)
-                is_beside = best % (_SIDES * len(aside)) < _SIDES
-                lines[number] = replace(
-                    lines[number],
-                    middle=_pair(middles[best]),
-                    lead=None if is_beside else _pair(leads[best]),
-                    has_room=has_room,
-                )
     return replace(plain, edges=lines)
+
+
+def _placed(line: Line, edge: Edge, points: _Array, room: FreeRoom, has_room: bool) -> Line | None:
+    """Return the line of an edge with a place for its words; None where there is none."""
+    size = words_size(edge.words)
+    aside = _ASIDE if has_room else _FARTHER
+    middles, leads = _middles(points, size, aside)
+    half = np.array(size) / 2
+    areas = np.concatenate([middles - half, middles + half], axis=1)
+    best = room.take(areas, over_boxes=not has_room)
+    if best is None:
+        return None
+    is_beside = best % (_SIDES * len(aside)) < _SIDES
+    lead = None if is_beside else _pair(leads[best])
+    return replace(line, middle=_pair(middles[best]), lead=lead, has_room=has_room)
+
+
+def _apart_lines(graph: Graph, plain: Layout) -> Iterator[Line]:
+    """Yield the lines of the edges that the plain picture does not have."""
+    apart = graph.edges[len(plain.edges) :]
+    ends = [end for edge in apart for end in (edge.tail, edge.head)]
+    keys = dict.fromkeys((*(node.id for node in graph.all_nodes()), *ends))
+    curves = Curves({key: plain.boxes[key] for key in keys if key in plain.boxes})
+    return (Line(curves.path(edge.tail, edge.head), None, None) for edge in apart)
+
+
+def _taken(graph: Graph, plain: Layout, lines: Sequence[Line]) -> Iterator[Rectangle]:
+    """Yield what words shall not cover: boxes, titles of frames, labels at the ends of arrows."""
+    for node in graph.all_nodes():
+        if node.id in plain.boxes:
+            yield plain.boxes[node.id]
+    for frame in graph.all_clusters():
+        if frame.id in plain.boxes:
+            yield _title(frame, plain.boxes[frame.id])
+    for edge, line in zip(graph.edges, lines, strict=True):
+        yield from _labels(edge, line)
 
 
 def _pair(point: _Array) -> tuple[float, float]:
