@@ -181,6 +181,7 @@ class View {
 
   #onReady() {
     this.#stopWaiting();
+    this.anchor = null;
     if (this.picture) this.toolbar.show(this.picture); // what was chosen may have come to nothing
     if (this.note.textContent === PATIENCE) this.say(this.picture?.note ?? "");
   }
@@ -204,8 +205,8 @@ class View {
     this.items = new Map([...next.frames, ...next.boxes].map((item) => [item.id, item]));
     // What was clicked keeps its place on the screen, or what the picture says, else what is in the middle.
     const asked = this.anchor ?? next.hold ?? null;
-    const held = first ? null : asked ?? this.#inTheMiddle(items);
-    const place = items.has(held) && this.items.has(held) ? this.place(items.get(held)) : null;
+    const held = first ? null : asked ?? inTheMiddle(items, this.items, this.camera);
+    const place = items.has(held) && this.items.has(held) ? placeOf(items.get(held), this.camera) : null;
     if (first) this.rules.textContent = themeRules(next.styles, next.scale, `.${this.scope}`);
     this.#draw();
     if (first || (starts && asked === null)) this.startView();
@@ -241,60 +242,15 @@ class View {
   #startOnOp() {
     this.camera.scale = 1;
     const start = this.items.get(this.model.get("selected")) ?? this.items.get(this.picture.start);
-    if (start) this.camera.center(this.#withNeighbours(start));
+    if (start) this.camera.center(withNeighbours(start, this.picture.arrows, this.items, this.camera));
     this.camera.fill(this.picture);
     this.overview.draw(this.picture, this.dark); // it is there, or not, from here on
     if (start) this.#clearOfMap(start);
   }
 
-  /** The area of an item and of as many that arrows join to it, the nearest first, as the pane shows with it. */
-  #withNeighbours(start) {
-    const size = this.camera.size();
-    const around = (one, other) => {
-      const x = Math.min(one.x, other.x), y = Math.min(one.y, other.y);
-      return {
-        x, y,
-        width: Math.max(one.x + one.width, other.x + other.width) - x,
-        height: Math.max(one.y + one.height, other.y + other.height) - y,
-      };
-    };
-    const reach = ({ width, height }) => width + height;
-    const joined = this.picture.arrows
-      .filter(({ tail, head }) => tail === start.id || head === start.id)
-      .map(({ tail, head }) => this.items.get(tail === start.id ? head : tail))
-      .filter(Boolean)
-      .sort((one, other) => reach(around(start, one)) - reach(around(start, other)));
-    let area = start;
-    for (const item of joined) {
-      const wider = around(area, item);
-      const fits = wider.width * this.camera.scale <= size.width - 2 * EDGE_PX;
-      if (fits && wider.height * this.camera.scale <= size.height - 2 * EDGE_PX) area = wider;
-    }
-    return area;
-  }
-
-  /** Where the top middle of an item is on the screen. */
-  place(item) {
-    const { scale, x, y } = this.camera;
-    return [(item.x + item.width / 2) * scale + x, item.y * scale + y];
-  }
-
   keepInPlace(item, [x, y]) {
-    const now = this.place(item);
+    const now = placeOf(item, this.camera);
     this.camera.move(this.camera.x + x - now[0], this.camera.y + y - now[1]);
-  }
-
-  /** Of the boxes that stay in the picture the id of the one nearest to the middle of the pane. */
-  #inTheMiddle(items) {
-    const { width, height } = this.camera.size();
-    let nearest = null, least = Infinity;
-    for (const [id, item] of items) {
-      if (item.open || !this.items.has(id)) continue;
-      const [x, y] = this.place(item);
-      const distance = Math.hypot(x - width / 2, y - height / 2);
-      if (distance < least) [nearest, least] = [id, distance];
-    }
-    return nearest;
   }
 
   /** Move the picture as little as shows some items; where all do not fit, the last of them. */
@@ -368,7 +324,7 @@ class View {
   activate(id) {
     const item = this.items.get(id);
     if (!item || this.verdicts.pick(id)) return;
-    this.anchor = id;
+    if (item.leads_to || item.expandable) this.anchor = id;
     if (item.leads_to) this.send({ type: "focus", id: item.leads_to });
     else if (item.expandable) this.send({ type: "toggle", id, open: !item.open });
     else this.select(id);

@@ -19,7 +19,7 @@ __all__ = ["GraphView"]
 class GraphView(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no types for its base
     """Draws one picture; the Explorer decides what is in it."""
 
-    _esm = module_text("page", "drawing", "camera", "panels", "verdicts", "graph_view")
+    _esm = module_text("page", "drawing", "camera", "places", "panels", "verdicts", "graph_view")
     # itables takes no style sheet; the table stands below every graph, so its rules come with it.
     _css = style_text("graph_view") + style_text("verdicts") + style_text("cost_table")
 
