@@ -10,8 +10,8 @@ import pytest
 from hlo_widgets.compiler.pool import workers
 from hlo_widgets.errors import CompileCancelledError, NotCompilableError
 from hlo_widgets.widgets.controls import recompiler as recompiler_module
-from hlo_widgets.widgets.kernel_loop import KernelLoop
 from hlo_widgets.widgets.controls.recompiler import Job, Recompiler
+from hlo_widgets.widgets.kernel_loop import KernelLoop
 from tests.compiler.support import wait_until
 
 VARIANT = SimpleNamespace(target="cpu")
