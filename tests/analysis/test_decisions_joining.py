@@ -13,6 +13,7 @@ from hlo_widgets.analysis.decisions.log import DecisionLog
 from hlo_widgets.analysis.decisions.passes import PassChain, read_pass_chain
 from hlo_widgets.analysis.decisions.record import DecisionJoin, FusionDecision, Verdict
 from hlo_widgets.analysis.decisions.renames import HandedOn, compare_passes
+from hlo_widgets.analysis.decisions.values import running_ops
 from hlo_widgets.hlo import parse_hlo_module
 from tests.analysis.dumps import DATA, decisions_of, dump_folder, file_of, module_of
 
@@ -36,6 +37,38 @@ def test_every_record_is_joined_or_counted_as_not_joined(name):
 def test_all_of_a_small_program_is_joined_exactly(name):
     log = decisions_of(name)
     assert log.by_exactness[Exactness.EXACT] == len(log)
+
+
+# Of these a kernel may compute the value in other words, or nothing computes it.
+NOT_COMPUTED = frozenset(
+    "bitcast broadcast constant copy get-tuple-element parameter reduce reshape tuple".split()
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_kernel_that_an_op_is_joined_with_exactly_holds_an_op_of_its_kind(name):
+    # By opcode and by JAX's name, which the join does not ask for: who computes the same value by
+    # chance, or in a backward pass once more, is another op.
+    log, module = decisions_of(name), module_of(name)
+    if log.before is None:
+        return
+    modules = [log.before, *(one.module for one in log.passes if not one.changes)]
+    ops = {op.name: op for one in modules for op in running_ops(one)}
+    checked = 0
+    for decision in log.decisions:
+        op = ops.get(decision.producer)
+        named = op is not None and op.opcode not in NOT_COMPUTED and op.opcode != "fusion"
+        if not named or not op.metadata.op_name or decision.join.exactness != Exactness.EXACT:
+            continue
+        for final in decision.join.producers:
+            inside = [module.instruction(final)]
+            for one in inside:
+                if one.opcode == "fusion":
+                    inside.extend(i for c in one.called_computations for i in c.instructions)
+            kinds = {(one.opcode, one.metadata.op_name) for one in inside}
+            assert (op.opcode, op.metadata.op_name) in kinds, (decision.producer, final)
+            checked += 1
+    assert checked > 100 or name not in ("train_step.v6e", "heads_gradient.v6e")
 
 
 def joined(name, producer, consumer):

@@ -158,6 +158,60 @@ def test_numbers_of_one_value_stay_together_in_whatever_order_that_comes_out():
     assert numbering.of_key("d") == a
 
 
+TWO = """HloModule m
+ENTRY %e (x: f32[4,4]) -> (f32[4,4], f32[4,4]) {
+  %x = f32[4,4]{1,0} parameter(0)
+  %token = token[] after-all()
+  %other = token[] after-all()
+  LINES
+  ROOT %t = (f32[4,4], f32[4,4]) tuple(%a, %b)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("%a = f32[4,4]{1,0} constant({...})", "%b = f32[4,4]{1,0} constant({...})"),
+        ("%a = f32[4,4]{1,0} copy(%x)", "%b = f32[4,4]{0,1} bitcast(%x)"),
+        ("%a = f32[4,4]{1,0} bitcast(%x)", "%b = f32[4,4]{0,1} bitcast(%x)"),
+        (
+            '%a = f32[4,4] custom-call(%x), custom_call_target="k", backend_config="one"',
+            '%b = f32[4,4] custom-call(%x), custom_call_target="k", backend_config="two"',
+        ),
+        (
+            '%a = f32[4,4] custom-call(), custom_call_target="k", custom_call_has_side_effect=true',
+            '%b = f32[4,4] custom-call(), custom_call_target="k", custom_call_has_side_effect=true',
+        ),
+        (
+            "%a = f32[4,4] rng(%x, %x), distribution=rng_uniform",
+            "%b = f32[4,4] rng(%x, %x), distribution=rng_uniform",
+        ),
+        ("%a = (f32[4,4], token[]) infeed(%token)", "%b = (f32[4,4], token[]) infeed(%other)"),
+    ],
+)
+def test_what_looks_alike_and_may_differ_is_not_one_value(first, second):
+    values = number_module(parse_hlo_module(TWO.replace("LINES", f"{first}\n  {second}")))
+    assert values.of("a") != values.of("b")
+
+
+def test_a_copy_of_a_constant_that_is_printed_without_its_elements_is_the_same_one():
+    first, second = "%a = f32[4,4] constant({...})", "%a.clone.1 = f32[4,4] constant({...})"
+    text = TWO.replace("LINES", f"{first}\n  {second}").replace("%b)", "%a.clone.1)")
+    values = number_module(parse_hlo_module(text))
+    assert values.of("a") == values.of("a.clone.1")
+
+
+def test_a_name_that_stands_for_what_another_one_did_is_followed_by_what_it_does():
+    before = TWO.replace("LINES", "%a = f32[4,4] sine(%x)\n  %b = f32[4,4] sine(%a)")
+    # The pass says that %b is the sine of %x now, which %a was before.
+    after = before.replace("sine(%a)", "sine(%x)")
+    old = number_module(parse_hlo_module(before))
+    new = number_module(parse_hlo_module(after), old)
+    assert new.of("b") == old.of("a")
+    assert new.computing(old.of("b")) == ()
+
+
 LOOP = """HloModule m
 %body (s: (f32[4], s32[])) -> (f32[4], s32[]) {
   %s = (f32[4], s32[]) parameter(0)
@@ -197,6 +251,40 @@ def test_the_body_of_a_loop_is_known_by_who_reads_the_loop():
     assert new.computing(old.of("wave")) == ("wide.wave",)
     assert new.computing(old.of("less")) == ("wide.less",)
     assert new.roots["body"] == "next"
+
+
+def test_what_a_loop_carries_in_another_place_is_not_taken_for_what_was_there():
+    lost = LOOP.replace("(f32[4], s32[])", "(s32[])").replace("tuple(%wave, %i)", "tuple(%i)")
+    lost = lost.replace(
+        "s32[] get-tuple-element(%s), index=1", "s32[] get-tuple-element(%s), index=0"
+    )
+    lost = lost.replace(
+        "  %v = f32[4] get-tuple-element(%s), index=0\n  %wave = f32[4] sine(%v)\n", ""
+    )
+    lost = lost.replace("%i", "%j").replace("tuple(%x, %k)", "tuple(%k)")
+    old = number_module(parse_hlo_module(LOOP))
+    new = number_module(parse_hlo_module(lost), old)
+    assert new.of("j") not in {old.of(name) for name in old.numbers}
+    assert new.places["body"] != "body"
+
+
+def test_no_two_computations_of_a_module_are_one_place():
+    # A second loop behind the first: it is read by who read that.
+    more = LOOP.replace("%body", "%body2").replace("%more", "%more2")
+    second = more[more.index("%body2 (") : more.index("ENTRY")]
+    for name in ("s", "v", "i", "wave", "next", "s2", "n", "less"):
+        second = second.replace(f"%{name} ", f"%{name}.2 ").replace(f"%{name})", f"%{name}.2)")
+        second = second.replace(f"%{name},", f"%{name}.2,")
+    loop2 = "  %loop2 = (f32[4], s32[]) while(%loop), condition=%more2, body=%body2\n  ROOT"
+    after = LOOP.replace("ENTRY", f"{second}ENTRY").replace("  ROOT %out", f"{loop2} %out")
+    after = after.replace(
+        "get-tuple-element(%loop), index=0\n}", "get-tuple-element(%loop2), index=0\n}"
+    )
+    old = number_module(parse_hlo_module(LOOP))
+    new = number_module(parse_hlo_module(after), old)
+    assert new.renamed == {}
+    assert (new.places["body"], new.places["body2"]) == ("body", "body2")
+    assert new.computing(old.of("wave")) == ("wave",)
 
 
 QUOTED = QuotedFusion(
@@ -242,6 +330,20 @@ def test_every_op_of_a_real_module_is_numbered_and_finds_itself(name):
         computes = values.computing(values.of(op.name))
         hands_on = op.opcode in ("parameter", "tuple", "get-tuple-element", "bitcast")
         assert op.name in computes or hands_on or op.opcode.startswith("copy"), op.text
+
+
+def test_computations_that_apply_each_other_a_thousandfold_are_left_alone():
+    parts = ["HloModule m", "%f0 (p: f32[]) -> f32[] {\n  ROOT %p = f32[] parameter(0)\n}"]
+    parts += [
+        f"%f{number} (p: f32[]) -> f32[] {{\n  %p = f32[] parameter(0)\n"
+        f"  ROOT %m = f32[] map(%p), dimensions={{}}, to_apply=%f{number - 1}\n}}"
+        for number in range(1, 1500)
+    ]
+    parts.append(
+        "ENTRY %e (x: f32[4]) -> f32[4] {\n  %x = f32[4] parameter(0)\n"
+        "  ROOT %r = f32[4] map(%x), dimensions={0}, to_apply=%f1499\n}"
+    )
+    assert number_module(parse_hlo_module("\n".join(parts))).of("r") is not None
 
 
 def test_fusions_that_share_bodies_a_thousandfold_are_not_looked_into_for_ever():

@@ -17,7 +17,7 @@ from hlo_widgets.analysis.decisions import (
     Verdict,
     join_decisions,
 )
-from hlo_widgets.analysis.decisions.final_names import final_names
+from hlo_widgets.analysis.decisions.final_names import FinalNames
 from hlo_widgets.analysis.decisions.reasons import without_names
 from hlo_widgets.analysis.why import PairVerdicts, why_not_fused
 from hlo_widgets.drawing import lay_out
@@ -469,7 +469,7 @@ def test_passes_tell_what_became_of_fusions_and_lead_to_the_final_op(mlp):
 
 def test_a_name_that_leads_nowhere_has_no_final_op():
     module, log = module_of("mlp.h100"), decisions_of("mlp.h100")
-    found = final_names(log, module, ["fusion.10", "never"])
+    found = FinalNames(log, module).of(["fusion.10", "never"])
     assert found["fusion.10"].producers == ("loop_multiply_fusion",)
     assert found["never"].exactness is Exactness.NOT_JOINED
     numbers = [one["number"] for one in describe_passes(log, module)]

@@ -27,7 +27,7 @@ from hlo_widgets.errors import HloParseError
 from hlo_widgets.hlo import HloInstruction, HloModule, parse_hlo_module
 from hlo_widgets.hlo.collection import collection_held_back
 
-__all__ = ["Lineage", "join_decisions"]
+__all__ = ["Lineage", "Side", "join_decisions", "lineage_of"]
 
 _OPCODE = re.compile(r"%[\w.-]+ = (?:\([^=]*?\)|\S+) ([\w-]+)\(")
 _OP_NAME = re.compile(r'op_name="([^"]*)"')
@@ -83,7 +83,7 @@ class Lineage:
 
     def _follow(self, name: str, side: Side) -> _Found:
         for exactness, found in (
-            (Exactness.EXACT, self._by_value(name)),
+            (Exactness.EXACT, self._of_its_kind(name, self._by_value(name))),
             (Exactness.INEXACT, self._through_roots.ends(name)),
             (Exactness.INEXACT, self._beyond(name, side)),
             (Exactness.INEXACT, self._homes.get(self._origins.get(name, _NO_ORIGIN), ())),
@@ -91,6 +91,22 @@ class Lineage:
             if found:
                 return exactness, found
         return Exactness.NOT_JOINED, ()
+
+    def _of_its_kind(self, name: str, found: tuple[str, ...]) -> tuple[str, ...]:
+        """Leave out who computes the same value as another op of the program.
+
+        Such as what a backward pass computes once more: a record about the one says nothing of the
+        other.
+        """
+        seen: set[str] = set()
+        while len(found) > 1 and name not in seen:
+            homes = self._homes.get(self._origins.get(name, _NO_ORIGIN), ())
+            own = tuple(one for one in found if one in homes)
+            if own:
+                return own
+            seen.add(name)
+            name = self._roots.get(name, name)
+        return found
 
     def _by_value(self, name: str) -> tuple[str, ...]:
         """Follow a name, or the op whose value that of a fusion is if no dump has the fusion."""
@@ -170,10 +186,17 @@ def join_decisions(
     """
     chain = chain or PassChain()
     with collection_held_back():
-        join = _Joiner(module, _lineage(log, module, chain))
+        lineage = lineage_of(log, module, chain)
+        join = _Joiner(module, lineage)
         # The last first: where a name led on to others, a walk ends at the first that is known.
         joined = [decision.with_join(join.of(decision)) for decision in reversed(log.decisions)]
-    return replace(log, decisions=tuple(reversed(joined)), passes=chain.passes, before=chain.before)
+    return replace(
+        log,
+        decisions=tuple(reversed(joined)),
+        passes=chain.passes,
+        before=chain.before,
+        lineage=lineage,
+    )
 
 
 class _Joiner:
@@ -208,7 +231,15 @@ class _Joiner:
         return DecisionJoin(exactness, producers, tuple(final))
 
 
-def _lineage(log: DecisionLog, module: HloModule, chain: PassChain) -> Lineage:
+def lineage_of(log: DecisionLog, module: HloModule, chain: PassChain | None = None) -> Lineage:
+    """Find where the names of a log lead in a final module.
+
+    Args:
+        log: The fusions to follow.
+        module: The final module.
+        chain: What became of names from pass to pass; None for what the log has of it.
+    """
+    chain = chain or PassChain(tuple(one.step for one in log.passes), {}, log.passes, log.before)
     certain: dict[str, set[str]] = defaultdict(set)
     roots: dict[str, str] = {}
     passed_on: dict[str, HandedOn] = {}

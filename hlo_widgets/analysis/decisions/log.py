@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hlo_widgets.analysis.decisions.record import Exactness, FusionDecision, Verdict
 
 if TYPE_CHECKING:
+    from hlo_widgets.analysis.decisions.joining import Lineage
     from hlo_widgets.analysis.decisions.passes import PassRecord
     from hlo_widgets.hlo import HloModule
 
@@ -67,6 +68,7 @@ class DecisionLog:
         passes: The passes that changed the module, in order, where modules were dumped around
             them.
         before: The module before the first of them.
+        lineage: Where names lead in the final module; None before a join.
     """
 
     decisions: tuple[FusionDecision, ...] = ()
@@ -75,6 +77,7 @@ class DecisionLog:
     notes: tuple[str, ...] = ()
     passes: tuple[PassRecord, ...] = field(default=(), repr=False)
     before: HloModule | None = field(default=None, repr=False, compare=False)
+    lineage: Lineage | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.decisions)

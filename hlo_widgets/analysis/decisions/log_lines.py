@@ -100,8 +100,9 @@ COMPUTATION = re.compile(
 )
 # An instruction that is looked at, in a message of several lines.
 _SIDE = re.compile(r"\s*(?:producer|consumer)=%?[^\s=]+ = ")
-# A log line ends after 15,000 characters. Arbitrary: longer than what is whole, mostly.
-_LONGEST_LINE, _CUT_TO = 14_000, 200
+# What is kept of a message that its line cuts short. Arbitrary.
+_CUT_TO = 200
+_CUT_SHORT = PATTERNS["Considering fusion, cut short"]
 _MODULE = re.compile(r"(?:, module: |HLO optimizing module: )(?P<module>\S+)")
 
 
@@ -184,7 +185,7 @@ def condensed(lines: Iterable[str]) -> Iterator[str]:
             is_inside = computation["name"] not in quoted
             quoted.add(computation["name"])
             yield line if is_inside else line[: match.start("text")] + computation["head"] + "\n"
-        elif len(line) > _LONGEST_LINE and " with operand " not in line:
+        elif _CUT_SHORT.match(text):
             yield line[:_CUT_TO] + "\n"
         else:
             is_inside = DETAILS.match(text) is None

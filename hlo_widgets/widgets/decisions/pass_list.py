@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hlo_widgets.analysis.decisions import DecisionLog, FusionChanges
-from hlo_widgets.analysis.decisions.final_names import final_names
+from hlo_widgets.analysis.decisions.final_names import FinalNames
 from hlo_widgets.hlo import HloModule
 
 __all__ = ["describe_passes"]
@@ -25,7 +25,7 @@ def describe_passes(log: DecisionLog, module: HloModule) -> list[dict[str, Any]]
         module: The final module.
     """
     names = {name for one in log.passes for name in _all_names(one.changes)}
-    finals = final_names(log, module, names)
+    finals = FinalNames(log, module).of(names)
 
     def named(name: str) -> _Named:
         join = finals.get(name)

@@ -10,7 +10,6 @@ import ipywidgets
 from hlo_widgets.analysis import fused_computation, pair_members
 from hlo_widgets.analysis.decisions import DecisionLog
 from hlo_widgets.analysis.decisions.replay.replay import Replay, replay_decisions
-from hlo_widgets.errors import HloWidgetsError
 from hlo_widgets.graph.words import counted
 from hlo_widgets.hlo import HloInstruction
 from hlo_widgets.widgets.closing import close_widget
@@ -62,28 +61,25 @@ class ReplayPart:
             wait([job], _QUIET_SECONDS)
             if not job.done():
                 self._message.value = f"Replaying {counted(len(log), 'record')} …"
-                job.add_done_callback(
-                    lambda _: self._loop.call(lambda: self._arrive_late(job, log))
-                )
+                job.add_done_callback(lambda _: self._loop.call(lambda: self._arrive(job, log)))
                 return
         self._arrive(job, log)
 
-    def _arrive_late(self, job: Future[Replay], log: DecisionLog) -> None:
+    def _arrive(self, job: Future[Replay], log: DecisionLog) -> None:
         if job is not self._job:
             return  # something else is shown
-        try:
-            self._arrive(job, log)
-            self.select(self._selected)
-        except HloWidgetsError as error:
-            self._message.value = plain_text(f"The steps cannot be drawn: {error}")
-
-    def _arrive(self, job: Future[Replay], log: DecisionLog) -> None:
         self._job = None
-        replay = job.result()
-        self._message.value = plain_text(" ".join(replay.notes) or NO_STEPS)
-        if replay.steps and replay.module is not None:
-            self.player = ReplayPlayer(replay, replay.module, log, self._go)
-            self.widget.children = [self.player.widget]
+        try:
+            replay = job.result()
+            self._message.value = plain_text(" ".join(replay.notes) or NO_STEPS)
+            if replay.steps and replay.module is not None:
+                self.player = ReplayPlayer(replay, replay.module, log, self._go)
+                self.widget.children = [self.player.widget]
+        # Whatever is wrong with a dump of somebody else's: the other views are not harmed.
+        except Exception as error:  # noqa: BLE001 (it is told where the steps would stand)
+            self._message.value = plain_text(f"The steps cannot be shown: {error}")
+        else:
+            self.select(self._selected)
 
     def select(self, instruction: HloInstruction | None) -> None:
         """Offer the steps that grew the fusion which an op is or stands in."""

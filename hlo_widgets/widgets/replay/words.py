@@ -307,7 +307,7 @@ def _notes(replay: Replay, *, at_end: bool) -> list[str]:
         more = ", …" if len(replay.untold) > 5 else ""
         text = f"{counted(len(replay.untold), 'fusion')} that later passes made"
         notes.append(
-            f"{text}: several kernels are alike, and nothing tells which of them went in:"
+            f"{text}: which ops of the module before fusion they compute is not known:"
             f" {told}{more}."
         )
     if at_end:

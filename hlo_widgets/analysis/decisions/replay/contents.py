@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from hlo_widgets.analysis.decisions.replay.grouping import Kernel, kernel_instructions
 from hlo_widgets.analysis.decisions.values.full_window import as_reduce_and_broadcast
+from hlo_widgets.errors import HloParseError
 from hlo_widgets.hlo import HloInstruction, HloModule, Shape
 from hlo_widgets.hlo import opcode as opcodes
 
-__all__ = ["HANDS_ON", "Contents", "OpCounts", "PassCheck", "check_kernels"]
+__all__ = ["NOT_COUNTED", "Contents", "OpCounts", "PassCheck", "check_kernels"]
 
-HANDS_ON = opcodes.RELABELS | {"parameter", "constant", "copy", "convert"}
+NOT_COUNTED = opcodes.RELABELS | {"parameter", "constant", "copy", "convert"}
 """What hands values on or changes their precision: compilers put it in and out without a record."""
 
 OpCounts = Counter[tuple[object, ...]]
@@ -65,7 +66,7 @@ class Contents:
             if op.opcode == "fusion":
                 for computation in op.called_computations:
                     waiting.extend(computation.instructions)
-            elif op.opcode not in HANDS_ON:
+            elif op.opcode not in NOT_COUNTED:
                 for key in self._keys(op):
                     counts[key] += 1
         return counts
@@ -76,16 +77,23 @@ class Contents:
         if op.opcode == "reduce-window" and (both := as_reduce_and_broadcast(op)) is not None:
             yield "reduce", _applied(op), both.reduced, both.reduce[-1].removeprefix("dimensions=")
             along = both.broadcast[-1].removeprefix("dimensions=")
-            yield "broadcast", name, _dimensions(op.shape), along
+            yield "broadcast", name, _dimensions_of(op), along
         else:
             # Written as one with its broadcast, a reduce has the name of that.
             name = _applied(op) if op.opcode == "reduce" else name
-            yield op.opcode, name, _dimensions(op.shape), op.attributes.get("dimensions", "")
+            yield op.opcode, name, _dimensions_of(op), op.attributes.get("dimensions", "")
 
 
 def _applied(op: HloInstruction) -> str:
     """Return what a reduction does to two elements, such as "maximum"."""
     return op.called_computations[0].root_instruction.opcode if op.called_computations else ""
+
+
+def _dimensions_of(op: HloInstruction) -> tuple[object, ...]:
+    try:
+        return _dimensions(op.shape)
+    except HloParseError:
+        return (op.shape_text,)
 
 
 def _dimensions(shape: Shape) -> tuple[object, ...]:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from hlo_widgets.analysis.decisions.replay.contents import HANDS_ON, Contents, OpCounts
+from hlo_widgets.analysis.decisions.replay.contents import NOT_COUNTED, Contents, OpCounts
 from hlo_widgets.analysis.decisions.replay.grouping import Grouping, Kernel, kernel_instructions
 from hlo_widgets.analysis.decisions.values import number_module
 from hlo_widgets.hlo import HloInstruction, HloModule
@@ -118,6 +118,8 @@ class LaterPasses:
                 grouping.put(replace(known, unknown=0))
             return
         if not wanted:
+            if known is None and after.opcode == "fusion":
+                effect.untold.append(name)
             return
         parts = [known] if known is not None and _working(known.ops) <= wanted else []
         parts += gone.within(wanted)
@@ -131,7 +133,7 @@ class LaterPasses:
         grouping.put(self._made(after, tuple(parts), ops, step))
 
     def _is_in(self, real: OpCounts, op: HloInstruction) -> bool:
-        return op.opcode in HANDS_ON or any(key in real for key in self._contents.of((op,)))
+        return op.opcode in NOT_COUNTED or any(key in real for key in self._contents.of((op,)))
 
     def _made(
         self,
@@ -176,18 +178,26 @@ class _Gone:
 
 def _working(ops: Iterable[HloInstruction]) -> frozenset[HloInstruction]:
     """Return the ops that compute something: others come and go without a record."""
-    return frozenset(op for op in ops if op.opcode not in HANDS_ON)
+    return frozenset(op for op in ops if op.opcode not in NOT_COUNTED)
 
 
 def _drop_unread(grouping: Grouping, after: Collection[str]) -> tuple[str, ...]:
     """Take out what is gone and was read by nothing, then what only that read, and so on."""
+    givers: dict[HloInstruction, list[str]] = defaultdict(list)
+    for kernel in grouping.kernels.values():
+        for op in kernel.gives:
+            givers[op].append(kernel.name)
     dropped: list[str] = []
-    while True:
-        gone = [kernel for name, kernel in grouping.kernels.items() if name not in after]
-        unread = [kernel for kernel in gone if not grouping.is_read(kernel)]
-        if not unread:
-            return tuple(dropped)
-        for kernel in unread:
-            grouping.remove(kernel.name)
-            if not kernel.is_op:
-                dropped.append(kernel.name)
+    waiting = [name for name in grouping.kernels if name not in after]
+    while waiting:
+        name = waiting.pop()
+        if name in after or name not in grouping.kernels:
+            continue
+        kernel = grouping.kernels[name]
+        if grouping.is_read(kernel):
+            continue
+        grouping.remove(name)
+        if not kernel.is_op:
+            dropped.append(name)
+        waiting += [giver for op in kernel.reads for giver in givers.get(op, ())]
+    return tuple(sorted(dropped))

@@ -107,17 +107,20 @@ def _before(
 ) -> tuple[HloModule | None, tuple[PassRecord, ...]]:
     """Return the module before the pass that was recorded, and the passes from that one on."""
     made = {d.fusion_name for d in fusions if d.fusion_name} - set(_first_names(fusions))
-    first: int | None = None
-    for position, record in enumerate(log.passes):
-        names = {*record.changes.made, *record.changes.grown}
-        if record.pass_name == _QUEUE_PASS if has_queue else names & made:
-            first = position
-            break
-        # No dump may have what a record made: the pass may have called it otherwise in the end.
-        if first is None and names:
-            first = position
+
+    def is_first(record: PassRecord) -> bool:
+        if has_queue:
+            return record.pass_name == _QUEUE_PASS
+        return not made.isdisjoint((*record.changes.made, *record.changes.grown))
+
+    places = range(len(log.passes))
+    # No dump may have what a record made: the pass may have called it otherwise in the end. Then it
+    # is the first one that made any fusion.
+    first = next((at for at in places if is_first(log.passes[at])), None)
+    if first is None:
+        first = next((at for at in places if log.passes[at].changes.made), 0)
     before = log.passes[first - 1].module if first else log.before
-    return before, log.passes[first or 0 :]
+    return before, log.passes[first:]
 
 
 def _own_module(sources: Iterable[DecisionSource]) -> HloModule | None:

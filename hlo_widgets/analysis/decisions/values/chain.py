@@ -10,6 +10,8 @@ from hlo_widgets.hlo import HloModule, parse_hlo_module
 
 __all__ = ["ChainValues"]
 
+_ENTRY = "ENTRY %quoted () -> () {{\n{}\n}}"
+
 
 class ChainValues:
     """The values of a program from pass to pass."""
@@ -44,12 +46,12 @@ class ChainValues:
             return {}
         fusions = [fusion for name, fusion in source.fusions.items() if name in texts]
         texts |= {n: fusion.text for n, fusion in source.fusions.items() if n in texts}
-        entry = "\n".join(("ENTRY %quoted () -> () {", *texts.values(), "}"))
-        bodies = (fusion.body for fusion in fusions)
+        whole = [text for text in texts.values() if _can_be_read(_ENTRY.format(text))]
+        bodies = [fusion.body for fusion in fusions if _can_be_read(fusion.body)]
+        entry = _ENTRY.format("\n".join(whole))
+        parts = ("HloModule quoted", *self._applied.values(), *bodies, entry)
         try:
-            quoted = parse_hlo_module(
-                "\n".join(("HloModule quoted", *self._applied.values(), *bodies, entry))
-            )
+            quoted = parse_hlo_module("\n".join(parts))
         except HloParseError:
             return {}
         values = number_module(quoted, ModuleValues(self._numbering, self._numbers))
@@ -61,3 +63,12 @@ class ChainValues:
         """Return who computes a value after the first pass after which anybody does."""
         found = (values.computing(number) for values in self._modules)
         return next((homes for homes in found if homes), ())
+
+
+def _can_be_read(text: str) -> bool:
+    """Return whether a quote is whole: one that is cut would take all others with it."""
+    try:
+        parse_hlo_module(text)
+    except HloParseError:
+        return False
+    return True

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hlo_widgets.analysis.decisions.values.numbering import HANDS_ON, Look, ValueNumbering
+from hlo_widgets.errors import HloParseError
 from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule
 from hlo_widgets.hlo import opcode as opcodes
 from hlo_widgets.hlo.collection import collection_held_back
@@ -41,6 +42,7 @@ class ModuleValues:
         homes: The ops outside of fusions that compute a value, themselves or inside, by number.
         looks: Opcode and shape of each op outside of fusions, by name.
         places: The place that each computation is, by the computation's name.
+        shapes: The shapes of what each place is called with.
         roots: The root op of each place.
         called: The places that an op calls, in order, by the op's name.
         callers: The ops that call a place, by who reads them.
@@ -52,6 +54,7 @@ class ModuleValues:
     homes: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     looks: Mapping[str, Look] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
+    shapes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     roots: Mapping[str, str] = field(default_factory=dict)
     called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     callers: Mapping[Reading, str] = field(default_factory=dict)
@@ -116,7 +119,10 @@ class _ModuleNumbering:
         self._homes: dict[int, dict[str, None]] = defaultdict(dict)
         self._applied: dict[HloComputation, int] = {}
         self._renamed: dict[str, str] = {}
-        self._places = {c.name: self._place(c) for c in self._running}
+        self._names = {op.name for c in self._running for op in c.instructions}
+        self._known = {self._numbering.first(number) for number in before.numbers.values()}
+        self._known |= {self._numbering.first(number) for number in before.homes}
+        self._places = self._find_places()
 
     def values(self) -> ModuleValues:
         """Return the values of the module."""
@@ -131,8 +137,7 @@ class _ModuleNumbering:
                 looks[op.name] = look = self._numbering.look_of(op)
                 number = self._number_running(op, known, place)
                 if self._before.looks.get(op.name) == look:
-                    # Its value is the same, though it may come about in another way.
-                    number = self._numbering.unite(self._before.numbers[op.name], number)
+                    number = self._keep(self._before.numbers[op.name], number)
                 known[op] = numbers[op.name] = number
                 if op.called_computations and op.opcode not in _HAS_PARTS:
                     names = (c.name for c in op.called_computations)
@@ -144,28 +149,55 @@ class _ModuleNumbering:
             homes={number: tuple(names) for number, names in self._homes.items()},
             looks=looks,
             places=self._places,
+            shapes={self._places[c.name]: _shapes(c) for c in self._running},
             roots={self._places[c.name]: c.root_instruction.name for c in self._running},
             called=called,
             callers=callers,
             renamed=self._renamed,
         )
 
-    def _place(self, computation: HloComputation) -> str:
-        if computation.name in self._before.places:
-            return self._before.places[computation.name]
+    def _keep(self, kept: int, number: int) -> int:
+        """Return the number of an op that had one before by its name, and has one by what it does.
+
+        Its value is the same, though it may come about in another way. But where what it does now
+        was done before by something else, that counts, and not the name.
+        """
+        kept, number = self._numbering.first(kept), self._numbering.first(number)
+        return number if number in self._known else self._numbering.unite(kept, number)
+
+    def _find_places(self) -> dict[str, str]:
+        """Return the place that each computation is; no two are one."""
+        before = self._before
+        places = {c.name: before.places[c.name] for c in self._running if c.name in before.places}
+        taken = set(places.values())
+        for computation in self._running:
+            if computation.name not in places:
+                place = self._place_by_caller(computation)
+                fits = place is not None and place not in taken
+                places[computation.name] = place if fits and place else computation.name
+                taken.add(places[computation.name])
+        for computation in self._running:
+            place = places[computation.name]
+            was, now = before.shapes.get(place), _shapes(computation)
+            if was is not None and now[: len(was)] != was:
+                # What it is called with has moved: no position tells what it was before.
+                places[computation.name] = f"{place} of {' '.join(now)}"
+        return places
+
+    def _place_by_caller(self, computation: HloComputation) -> str | None:
         for caller in computation.callers:
             if caller.opcode in _HAS_PARTS:
                 continue
             position = caller.called_computations.index(computation)
             # A loop that carries more than before is a new op, read by the same ones.
-            read = (self._before.callers.get(reading, "") for reading in _readings(caller))
-            for name in (caller.name, *read):
+            read = {self._before.callers.get(reading, "") for reading in _readings(caller)}
+            for name in (caller.name, *sorted(read - self._names)):
                 places = self._before.called.get(name, ())
                 if position < len(places):
                     if name != caller.name:
                         self._renamed[name] = caller.name
                     return places[position]
-        return computation.name
+        return None
 
     def _number_running(
         self, op: HloInstruction, known: Mapping[HloInstruction, int], place: str
@@ -183,7 +215,7 @@ class _ModuleNumbering:
         if op.opcode == "fusion" and op.called_computations and self._may_enter(depth):
             number = self._number_body(op.called_computations[0], operands, home, depth + 1)
         else:
-            called = [self._told_by(op, computation) for computation in op.called_computations]
+            called = [self._told_by(op, one, depth) for one in op.called_computations]
             number = self._numbering.of_op(op, operands, called)
         if home and op.opcode not in _COMPUTES_NOTHING:
             self._homes[number][home] = None
@@ -214,16 +246,28 @@ class _ModuleNumbering:
         root = body.root_instruction
         return known[root] if root in known else self._numbering.of_key(body.name)
 
-    def _told_by(self, op: HloInstruction, called: HloComputation) -> object:
+    def _told_by(self, op: HloInstruction, called: HloComputation, depth: int) -> object:
         """Return what a computation that an op calls is told apart by."""
-        if op.opcode not in _APPLIES or not self._may_enter(0):
+        if op.opcode not in _APPLIES or not self._may_enter(depth):
             return self._places.get(called.name, called.name)
         if called not in self._applied:
             self._applied[called] = -1  # one that calls itself, in a damaged text
             count = len(called.parameters)
             parameters = [self._numbering.of_key("applied", number) for number in range(count)]
-            self._applied[called] = self._number_body(called, parameters, "", 1)
+            self._applied[called] = self._number_body(called, parameters, "", depth + 1)
         return self._applied[called]
+
+
+def _shapes(computation: HloComputation) -> tuple[str, ...]:
+    """Return the shapes of what a computation is called with; of one tuple those of its parts."""
+    shapes = []
+    for parameter in computation.parameters:
+        try:
+            parts = parameter.shape.tuple_shapes or (parameter.shape,)
+        except HloParseError:
+            return ()
+        shapes += [part.to_string(with_layout=False) for part in parts]
+    return tuple(shapes)
 
 
 def _readings(op: HloInstruction) -> Iterator[Reading]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from hlo_widgets.analysis.decisions.values.full_window import as_reduce_and_broadcast
@@ -17,10 +18,14 @@ Look = tuple[str, str]
 HANDS_ON = frozenset({"copy", "copy-done", "copy-start", "opt-barrier"})
 """Opcodes whose value is that of their operand, though it may lie elsewhere then."""
 
-# Are of their operand's value where the shape stays the same but for the layout.
+# Are of their operand's value where the shape stays the same: but for the layout, or with it for a
+# bitcast, which reads the same bytes in another order.
 _HANDS_ON_ALIKE = frozenset({"bitcast", "convert", "reshape"})
-# What says how a value is computed or stored, or where it came from, but not what it is. The
-# computations that an op calls are compared by what they compute.
+# Two of them that read the same do not give the same.
+_NEVER_ALIKE = frozenset("after-all infeed outfeed recv rng rng-get-and-update-state send".split())
+# What says how a value is computed or stored or where it came from, but not what it is; of a custom
+# call the backend's notes are what it computes. The computations that an op calls are compared by
+# what they compute.
 _NO_CONTENT = {
     *CALLING_ATTRIBUTES,
     "backend_config",
@@ -33,6 +38,7 @@ _NO_CONTENT = {
     "sharding",
     "statistics",
 }
+_COPY = re.compile(r"(?:\.clone(?:\.\d+)?)+$")
 
 
 class ValueNumbering:
@@ -47,7 +53,7 @@ class ValueNumbering:
         self._alike: dict[int, tuple[int, ...]] = {}
         # By an instruction's text: from dump to dump most are written alike.
         self._looks: dict[str, Look] = {}
-        self._contents: dict[str, tuple[str, ...]] = {}
+        self._contents: dict[str, tuple[object, ...]] = {}
 
     def of_key(self, *key: object) -> int:
         """Return the number of what is told apart by a key."""
@@ -103,6 +109,8 @@ class ValueNumbering:
             number = self.of_key("tuple", *operands)
             self._parts[number] = tuple(operands)
             return number
+        if op.opcode in _NEVER_ALIKE or "custom_call_has_side_effect" in op.attributes:
+            return self.of_key(op.opcode, op.name)
         handed = self._handed_on(op, operands[0]) if len(operands) == 1 else None
         if handed is not None:
             return handed
@@ -122,12 +130,15 @@ class ValueNumbering:
         if op.opcode in HANDS_ON:
             return operand
         if op.opcode == "get-tuple-element":
-            parts = self._parts.get(operand, ())
             index = op.attributes.get("index", "")
-            return parts[int(index)] if index.isdecimal() and int(index) < len(parts) else None
+            parts = self.parts(operand)
+            is_tuple = parts != (operand,) and index.isdecimal() and int(index) < len(parts)
+            return parts[int(index)] if is_tuple else None
         if op.opcode in _HANDS_ON_ALIKE:
-            _, shape = self.look_of(op)
-            return operand if self.look_of(op.operands[0])[1] == shape else None
+            read = op.operands[0]
+            if self.look_of(op)[1] != self.look_of(read)[1]:
+                return None
+            return operand if op.opcode != "bitcast" or _order(op) == _order(read) else None
         return None
 
 
@@ -138,6 +149,23 @@ def _look(op: HloInstruction) -> Look:
         return op.opcode, op.text
 
 
-def _content(op: HloInstruction) -> tuple[str, ...]:
-    told = (f"{key}={value}" for key, value in op.attributes.items() if key not in _NO_CONTENT)
-    return (op.literal or "", *sorted(told))
+def _content(op: HloInstruction) -> tuple[object, ...]:
+    told = [f"{key}={value}" for key, value in op.attributes.items() if key not in _NO_CONTENT]
+    if op.opcode == "custom-call":
+        told.append(op.attributes.get("backend_config", ""))
+    elif op.opcode == "bitcast":
+        told.append(f"{_order(op)} {_order(op.operands[0]) if op.operands else ''}")
+    literal = op.literal or ""
+    if "..." in literal:
+        # Printed without its elements. A copy of it is called after it.
+        literal = _COPY.sub("", op.name)
+    return (literal, *sorted(told))
+
+
+def _order(op: HloInstruction) -> str:
+    """Return the order in which the elements of an array lie in memory."""
+    try:
+        layout = op.shape.layout
+    except HloParseError:
+        return op.text
+    return "" if layout is None else str(layout.minor_to_major)
