@@ -13,6 +13,7 @@ _ENDINGS = tuple(
     for compression in ("", ".gz", ".xz", ".bz2", ".zst")
 )
 _FILE = re.compile(r"(?:(module_[0-9]+)\.)?(.+)")
+_NUMBER = re.compile(r"module_[0-9]+(?=\.)")
 _STAGE = re.compile(
     r"\.(?:[\w.]*?_)?(before_optimizations|after_optimizations|after_codegen)"
     r"(?:_((?:before|after)_buffer_assignment))?$"
@@ -43,6 +44,12 @@ class DumpedText:
     pass_number: int | None
     pass_name: str
     size_bytes: int
+
+    @property
+    def compile(self) -> str:
+        """Which compile of the process it is of: "module_0002"; empty where the name has none."""
+        number = _NUMBER.match(self.module)
+        return number[0] if number else ""
 
 
 def list_dump(folder: str | Path) -> tuple[DumpedText, ...]:

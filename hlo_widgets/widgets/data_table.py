@@ -50,8 +50,6 @@ def data_table(frame: pd.DataFrame, options: Mapping[str, Any]) -> ITable:
         select={"style": "single", "keys": True},
         selected_rows=[],
         showIndex=False,
-        maxBytes=0,
-        maxRows=0,
         allow_html=False,
         format_floats_in_python=False,
         autoWidth=False,
@@ -80,6 +78,9 @@ def table_options(
     kept = sum(not column.is_folded for column in shown.values())
     folds = f" hw-folds hw-keeps-{kept}" if kept < len(shown) else ""
     return {
+        # All rows, of an update too: by default it would send a part, and say so in its own words.
+        "maxBytes": 0,
+        "maxRows": 0,
         "columnDefs": _definitions(shown),
         "order": [[names.index(name), way] for name, way in order],
         "paging": len(frame) > most_unpaged,

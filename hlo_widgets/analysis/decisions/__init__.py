@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hlo_widgets.analysis.decisions.joining import join_decisions
+from hlo_widgets.analysis.decisions.joining import join_decisions, joined
 from hlo_widgets.analysis.decisions.log import DecisionLog, DecisionSource, merge_sources
 from hlo_widgets.analysis.decisions.passes import (
     FusionChanges,
@@ -36,6 +36,7 @@ __all__ = [
     "PassStep",
     "Verdict",
     "join_decisions",
+    "joined",
     "merge_sources",
     "read_decision_source",
     "read_decisions",

@@ -23,11 +23,12 @@ from hlo_widgets.analysis.decisions.record import (
     Verdict,
 )
 from hlo_widgets.analysis.decisions.renames import HandedOn, OpOrigin, origins_of
+from hlo_widgets.analysis.decisions.values import running_ops
 from hlo_widgets.errors import HloParseError
 from hlo_widgets.hlo import HloInstruction, HloModule, parse_hlo_module
 from hlo_widgets.hlo.collection import collection_held_back
 
-__all__ = ["Lineage", "Side", "join_decisions", "lineage_of"]
+__all__ = ["Lineage", "Side", "Ways", "join_decisions", "joined", "lineage_of"]
 
 _OPCODE = re.compile(r"%[\w.-]+ = (?:\([^=]*?\)|\S+) ([\w-]+)\(")
 _OP_NAME = re.compile(r'op_name="([^"]*)"')
@@ -48,7 +49,7 @@ class Lineage:
     """Where names of earlier passes lead in a final module.
 
     Args:
-        standing: Names of the instructions outside of fusions in the final module.
+        module: The final module.
         certain: Names that a name certainly lives on in.
         roots: The op that computes the value of a fusion, by the fusion's name.
         passed_on: The two sides of what only handed on a value.
@@ -58,13 +59,15 @@ class Lineage:
 
     def __init__(
         self,
-        standing: frozenset[str],
+        module: HloModule,
         certain: Mapping[str, set[str]],
         roots: Mapping[str, str],
         passed_on: Mapping[str, HandedOn],
         origins: Mapping[str, OpOrigin],
         homes: Mapping[OpOrigin, tuple[str, ...]],
     ) -> None:
+        standing = frozenset(op.name for op in running_ops(module))
+        self._module = module
         self._certain = Ways(standing, lambda name: certain.get(name, ()))
         self._through_roots = Ways(
             standing,
@@ -74,6 +77,10 @@ class Lineage:
         self._origins, self._homes = origins, homes
         # A compiler looks at one op many times: a name stands in dozens of records.
         self._followed: dict[tuple[str, Side], _Found] = {}
+
+    def is_in(self, module: HloModule) -> bool:
+        """Return whether names lead in this module, or in one of the same text."""
+        return module is self._module or module.text == self._module.text
 
     def follow(self, name: str, side: Side) -> _Found:
         """Return the final instructions that run what `name` computed, and how sure that is."""
@@ -189,14 +196,28 @@ def join_decisions(
         lineage = lineage_of(log, module, chain)
         join = _Joiner(module, lineage)
         # The last first: where a name led on to others, a walk ends at the first that is known.
-        joined = [decision.with_join(join.of(decision)) for decision in reversed(log.decisions)]
+        ones = [decision.with_join(join.of(decision)) for decision in reversed(log.decisions)]
     return replace(
         log,
-        decisions=tuple(reversed(joined)),
+        decisions=tuple(reversed(ones)),
         passes=chain.passes,
         before=chain.before,
         lineage=lineage,
     )
+
+
+def joined(log: DecisionLog, module: HloModule) -> DecisionLog:
+    """Return a log joined with a module: as it is where that was done before.
+
+    A log that was joined with another module is joined anew: what passes did to names leads nowhere
+    in this one.
+    """
+    lineage = log.lineage
+    if lineage is not None and lineage.is_in(module):
+        return log
+    if lineage is None and all(decision.join is not None for decision in log.decisions):
+        return log  # by whoever made the records
+    return join_decisions(replace(log, passes=(), before=None), module)
 
 
 class _Joiner:
@@ -259,14 +280,8 @@ def lineage_of(log: DecisionLog, module: HloModule, chain: PassChain | None = No
     for source in log.sources:
         for name, computing in chain.values.homes_of_quoted(source).items():
             certain[name].update(computing)
-    standing = frozenset(
-        i.name
-        for computation in module.computations
-        if not computation.is_fusion_computation
-        for i in computation.instructions
-    )
     origins, homes = _origins(log, chain), _homes(module)
-    return Lineage(standing, certain, roots, passed_on, origins, homes)
+    return Lineage(module, certain, roots, passed_on, origins, homes)
 
 
 def _origins(log: DecisionLog, chain: PassChain) -> dict[str, OpOrigin]:

@@ -182,9 +182,12 @@ def pass_chain(dumps: Iterable[DumpedModule]) -> PassChain:
 
 def _dumped_modules(folder: Path, module_name: str) -> Iterator[DumpedModule]:
     listed = list_dump(folder)
-    passes = sorted((d for d in listed if d.stage == "pass"), key=lambda d: d.pass_number or 0)
     # After the last pass comes the module itself, with what was done since.
     final = [d for d in listed if d.stage in ("after_codegen", "after_optimizations")][:1]
+    # A function that is compiled for two shapes is there twice, by one name.
+    own = {d.compile for d in final} or {d.compile for d in listed[:1]}
+    of_passes = (d for d in listed if d.stage == "pass" and d.compile in own)
+    passes = sorted(of_passes, key=lambda d: d.pass_number or 0)
     number = -1
     for dumped in [*passes, *final] if passes else []:
         try:
@@ -241,9 +244,15 @@ def _fusions(module: HloModule) -> dict[str, HloInstruction]:
 
 
 def _size(fusion: HloInstruction) -> int:
-    """Count the ops of a fusion, those of fusions inside included."""
+    """Count the ops of a fusion, those of fusions inside included: of each body once."""
     count = 0
-    for computation in fusion.called_computations:
-        for op in computation.instructions:
-            count += _size(op) if op.opcode == "fusion" else 1
+    waiting, seen = list(fusion.called_computations), set(fusion.called_computations)
+    while waiting:
+        for op in waiting.pop().instructions:
+            if op.opcode == "fusion":
+                inner = [one for one in op.called_computations if one not in seen]
+                seen.update(inner)
+                waiting += inner
+            else:
+                count += 1
     return count

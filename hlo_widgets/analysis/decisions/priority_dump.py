@@ -50,12 +50,13 @@ class _Step:
         return value if math.isfinite(value) else None
 
 
-def read_priority_dump(data: bytes, path: str) -> DecisionSource:
+def read_priority_dump(data: bytes, path: str, module: str | None = None) -> DecisionSource:
     """Read a priority dump.
 
     Args:
         data: What the file holds: a FusionProcessDumpProto as text or as bytes.
         path: Its name.
+        module: Name of the module, for a dump that does not carry it.
 
     Raises:
         DecisionFileError: It is neither, or holds no fusion steps.
@@ -68,7 +69,7 @@ def read_priority_dump(data: bytes, path: str) -> DecisionSource:
     if not steps:
         raise DecisionFileError(path, "it holds no fusion steps")
     name = _MODULE_NAME.match(module_text or "")
-    module = name[1] if name else None
+    module = name[1] if name else module
     decisions: list[FusionDecision] = []
     unread: Counter[str] = Counter()
     for number, step in enumerate(steps):

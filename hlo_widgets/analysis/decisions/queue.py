@@ -9,6 +9,7 @@ update priced only what was new. The order of such steps cannot be checked.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from hlo_widgets.analysis.decisions.record import FusionDecision, Verdict
 __all__ = ["QueueEntry", "QueueHistory", "QueueMoment", "QueuePlace", "queue_place"]
 
 # Costs are printed with as many digits as they need; sums of them differ in the last.
+# A priority is the difference of two times, each printed as it fits into 32 bits.
+_SAME_SHARE = 1e-5
 _SAME = 1e-6
 
 
@@ -253,4 +256,5 @@ class _Queue:
         own = self._priorities.get(decision.producer)
         if own is None:
             return None
-        return own >= max(self._priorities.values()) - _SAME
+        highest = max(self._priorities.values())
+        return own >= highest or math.isclose(own, highest, rel_tol=_SAME_SHARE, abs_tol=_SAME)

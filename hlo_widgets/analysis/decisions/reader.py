@@ -19,7 +19,7 @@ from hlo_widgets.analysis.decisions.passes import DumpedModule, pass_chain, read
 from hlo_widgets.analysis.decisions.priority_dump import read_priority_dump
 from hlo_widgets.analysis.decisions.tpu_log import read_compiler_log
 from hlo_widgets.errors import DecisionFileError, HloFileError, HloParseError
-from hlo_widgets.hlo import HloModule, parse_hlo_module, read_hlo
+from hlo_widgets.hlo import HloModule, list_dump, parse_hlo_module, read_hlo
 
 __all__ = ["read_decision_source", "read_decisions", "read_records"]
 
@@ -101,7 +101,7 @@ def _read_source(name: str, data: bytes) -> DecisionSource:
         return read_fusion_page(data.decode("utf-8", errors="replace"), name, module)
     # The first bytes of both forms of a dump: a field's name, or the tag of field 1.
     if data.lstrip().startswith(b"fusion_steps") or data[:1] == b"\x0a":
-        return read_priority_dump(data, name)
+        return read_priority_dump(data, name, module)
     text = data.decode("utf-8", errors="replace")
     if is_compiler_log(text):
         return read_compiler_log(text, name)
@@ -125,7 +125,9 @@ def _unpacked(data: bytes, name: str) -> bytes:
 
 def _read_folder(folder: Path) -> DecisionLog:
     paths = {path.name: path for path in sorted(folder.iterdir()) if path.is_file()}
-    sources, notes = _read_sources(_named(paths, lambda name: _bytes_of(paths[name])))
+    own, left_out = _of_one_compile(folder, paths)
+    sources, notes = _read_sources(_named(own, lambda name: _bytes_of(own[name])))
+    notes += left_out
     if not sources:
         hint = "dump into it with xla_dump_to and xla_dump_fusion_visualization (TPU) or"
         hint += " xla_dump_hlo_pass_re=.*fusion.* (GPU)"
@@ -137,6 +139,35 @@ def _read_folder(folder: Path) -> DecisionLog:
     except (HloFileError, HloParseError) as error:
         return merge_sources(sources, (*notes, f"not joined with a final module: {error}"))
     return join_decisions(log, module, read_pass_chain(folder, module.name))
+
+
+def _of_one_compile(
+    folder: Path, paths: Mapping[str, Path]
+) -> tuple[Mapping[str, Path], list[str]]:
+    """Leave out the records of other compiles of the module that a folder is read for.
+
+    A function that is compiled for two shapes is there twice by one name, told apart by number.
+    """
+    best = next(iter(list_dump(folder)), None)
+    if best is None or not best.compile:
+        return paths, []
+    name = best.module.removeprefix(f"{best.compile}.").split(".cl_")[0]
+    numbered = re.compile(rf"(module_\d+)\.{re.escape(name)}[._]")
+    others = {
+        match[1]
+        for path in paths
+        if (match := numbered.search(path)) is not None and match[1] != best.compile
+    }
+    if not others:
+        return paths, []
+    own = {
+        path: where
+        for path, where in paths.items()
+        if (match := numbered.search(path)) is None or match[1] == best.compile
+    }
+    note = f"the folder holds {len(others) + 1} compiles of {name}: read is that of {best.compile}"
+    note += ", and a compiler's log, if there is one, is of all of them"
+    return own, [note]
 
 
 def _named(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hlo_widgets.analysis.async_pairs import done_of, pair_members
 from hlo_widgets.analysis.connections import shortest_connection
 from hlo_widgets.analysis.cost import cost_estimate
-from hlo_widgets.analysis.decisions.joining import join_decisions
+from hlo_widgets.analysis.decisions.joining import joined
 from hlo_widgets.analysis.decisions.log import DecisionLog
 from hlo_widgets.analysis.decisions.record import Verdict
 from hlo_widgets.analysis.recompute import recomputed_ops
@@ -172,6 +172,4 @@ def _parts(members: tuple[HloInstruction, ...], kernels: tuple[str, str]) -> Exp
 
 
 def _joined(decisions: DecisionLog | None, module: HloModule) -> DecisionLog | None:
-    if decisions is None or all(d.join is not None for d in decisions.decisions):
-        return decisions
-    return join_decisions(decisions, module)
+    return None if decisions is None else joined(decisions, module)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,8 +48,8 @@ def summary_of(log: DecisionLog) -> dict[str, Any]:
     reasons, examples = log.by_reason, log.reason_examples
     shown = [
         (words, short_places(words), count, cut(examples[words], LONGEST_EXAMPLE))
-        for words, count in reasons.items()
-    ][:MOST_REASONS]
+        for words, count in itertools.islice(reasons.items(), MOST_REASONS)
+    ]
     verdicts = log.by_verdict
     return {
         "headline": headline(log),

@@ -12,7 +12,7 @@ from hlo_widgets.analysis.decisions import (
     Exactness,
     FusionDecision,
     Verdict,
-    join_decisions,
+    joined,
 )
 from hlo_widgets.analysis.decisions.final_names import FinalNames
 from hlo_widgets.analysis.why import Explanation, PairVerdicts, why_not_fused
@@ -20,7 +20,8 @@ from hlo_widgets.hlo import HloInstruction, HloModule
 
 __all__ = ["Verdicts", "joined_with", "joined_words", "reason_of", "short_places", "told_first"]
 
-_FOLDERS = re.compile(r"[^\s/]+/\S*/(?=[^\s/]+:\d+)")
+_WORD = re.compile(r"\S+")
+_PLACE = re.compile(r"[^/]{1,200}?:\d+")
 
 
 def reason_of(decision: FusionDecision) -> str:
@@ -30,14 +31,17 @@ def reason_of(decision: FusionDecision) -> str:
 
 def short_places(words: str) -> str:
     """Return words with the folders of places in the compiler's source left out."""
-    return _FOLDERS.sub("…/", words)
+    return _WORD.sub(_short_place, words)
+
+
+def _short_place(word: re.Match[str]) -> str:
+    folders, _, file = word[0].rpartition("/")
+    return f"…/{file}" if "/" in folders and _PLACE.match(file) else word[0]
 
 
 def joined_with(log: DecisionLog | None, module: HloModule) -> DecisionLog | None:
-    """Return the decisions joined with the module, where they are not yet; None for none."""
-    if log is None or all(decision.join is not None for decision in log.decisions):
-        return log
-    return join_decisions(log, module)
+    """Return the decisions joined with the module; None for none."""
+    return None if log is None else joined(log, module)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@
 // {type: "hover", id, text}, {type: "center", id}, {type: "reveal", ids}, {type: "note" | "problem", text}, and
 // those of verdicts.js.
 
-const LEAST_START_SCALE = 0.92; // labels are 12 px at scale 1: 11 px is the smallest that reads well
+const LEAST_START_SCALE = 0.84; // labels are 12 px at scale 1: 10 px is the smallest that reads
 const MOST_START_SCALE = 1.25;
 const LEAST_READ_SCALE = 0.7; // what is opened is gone to below it; arbitrary, about 8 px
 const REVEAL_MARGIN_PX = 24; // between what is brought into view and the edge
@@ -205,12 +205,14 @@ class View {
     this.items = new Map([...next.frames, ...next.boxes].map((item) => [item.id, item]));
     // What was clicked keeps its place on the screen, or what the picture says, else what is in the middle.
     const asked = this.anchor ?? next.hold ?? null;
-    const held = first ? null : asked ?? inTheMiddle(items, this.items, this.camera);
-    const place = items.has(held) && this.items.has(held) ? placeOf(items.get(held), this.camera) : null;
+    const stays = items.has(asked) && this.items.has(asked);
+    const held = first ? null : stays ? asked : inTheMiddle(items, this.items, this.camera);
+    const place = held === null ? null : placeOf(items.get(held), this.camera);
     if (first) this.rules.textContent = themeRules(next.styles, next.scale, `.${this.scope}`);
     this.#draw();
-    if (first || (starts && asked === null)) this.startView();
-    else if (place) this.keepInPlace(this.items.get(held), place);
+    // Where nothing of before is left, there is nothing to keep.
+    if (first || place === null || (starts && asked === null)) this.startView();
+    else this.keepInPlace(this.items.get(held), place);
     const opened = this.items.get(this.anchor);
     if (opened?.open && !items.get(this.anchor)?.open && this.camera.scale < LEAST_READ_SCALE) {
       this.camera.comeTo(opened, next);

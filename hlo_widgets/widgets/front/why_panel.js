@@ -83,8 +83,8 @@ function explanationParts(why, link) {
   if (why.kind === "fused already") heading.textContent = "One kernel";
   heading.tabIndex = -1;
   const ops = html("p", "hw-subtitle", "", ...linked(why.ops, " and ", link));
-  const asked = why.ops.map((op) => op.name).join();
-  if (why.kernels.map((op) => op.name).join() !== asked) {
+  const asked = new Set(why.ops.map((op) => op.name));
+  if (why.kernels.some((op) => !asked.has(op.name))) {
     ops.append(why.kernels.length > 1 ? ", which run in " : ", which runs in ", ...linked(why.kernels, " and ", link));
   }
   const kind = html("span", "hw-kind", why.kind);

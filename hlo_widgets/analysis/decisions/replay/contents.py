@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hlo_widgets.analysis.decisions.replay.grouping import Kernel, kernel_instructions
 from hlo_widgets.analysis.decisions.values.full_window import as_reduce_and_broadcast
 from hlo_widgets.errors import HloParseError
-from hlo_widgets.hlo import HloInstruction, HloModule, Shape
+from hlo_widgets.hlo import HloComputation, HloInstruction, HloModule, Shape
 from hlo_widgets.hlo import opcode as opcodes
 
 __all__ = ["NOT_COUNTED", "Contents", "OpCounts", "PassCheck", "check_kernels"]
@@ -36,18 +36,29 @@ class Contents:
     def of_kernel(self, kernel: Kernel) -> OpCounts:
         """Count the ops of a kernel."""
         if kernel not in self._known:
-            counts: OpCounts = Counter()
-            waiting = [kernel]
-            while waiting:
-                part = waiting.pop()
-                if part in self._known:
-                    counts += self._known[part]
-                elif part.op is not None:
-                    counts += self.of((part.op,))
-                else:
-                    waiting.extend(part.parts)
-            self._known[kernel] = counts
+            self._known[kernel] = self._summed(kernel)
         return self._known[kernel]
+
+    def _summed(self, kernel: Kernel) -> OpCounts:
+        """Add up the counts of parts, each part's once: it can be a part of many."""
+        summed: dict[Kernel, OpCounts] = {}
+        waiting = [kernel]
+        while waiting:
+            part = waiting[-1]
+            missing = [one for one in part.parts if one not in summed and part not in self._known]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            if part in self._known:
+                summed[part] = self._known[part]
+            elif part.op is not None:
+                summed[part] = self.of((part.op,))
+            else:
+                summed[part] = Counter()
+                for one in part.parts:
+                    summed[part].update(summed[one])
+        return summed[kernel]
 
     def mend(self, kernel: Kernel, counts: OpCounts) -> None:
         """Take another count for a kernel: the compiler computes once what came in twice."""
@@ -61,11 +72,14 @@ class Contents:
         """
         counts: OpCounts = Counter()
         waiting = list(ops)
+        seen: set[HloComputation] = set()
         while waiting:
             op = waiting.pop()
             if op.opcode == "fusion":
-                for computation in op.called_computations:
-                    waiting.extend(computation.instructions)
+                # Each body once: in a damaged text bodies can call each other.
+                for body in [one for one in op.called_computations if one not in seen]:
+                    seen.add(body)
+                    waiting.extend(body.instructions)
             elif op.opcode not in NOT_COUNTED:
                 for key in self._keys(op):
                     counts[key] += 1

@@ -69,14 +69,18 @@ class Kernel:
         return next((kernel.op.parent for kernel in self._all() if kernel.op is not None), None)
 
     def _all(self) -> list[Kernel]:
-        """Return this and all that it was made of, without recursion: a chain can be long."""
-        found: list[Kernel] = []
+        """Return this and all that it was made of, each once, the first producer's first.
+
+        Without recursion, as a chain can be long, and each once, as ways to one part can be many.
+        """
+        found: dict[Kernel, None] = {}
         waiting = [self]
         while waiting:
             kernel = waiting.pop()
-            found.append(kernel)
-            waiting.extend(reversed(kernel.parts))
-        return found
+            if kernel not in found:
+                found[kernel] = None
+                waiting.extend(reversed(kernel.parts))
+        return list(found)
 
 
 class Grouping:
