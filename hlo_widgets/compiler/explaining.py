@@ -25,10 +25,11 @@ _PICTURES = {"xla_dump_fusion_visualization": True, "xla_dump_hlo_as_text": True
 # or a GPU compiler's queue does not. Arbitrary: a train step of 16 layers has 320 kB and takes ten
 # seconds.
 _MOST_DRAWN = 512 * 1024
-_NOT_DRAWN = (
-    "the program is large: its fusion visualisation was not asked for, which takes minutes to draw;"
-    " the compiler's log has every refusal without it, but not every fusion"
-)
+_NOT_DRAWN = "the program is large: its fusion visualisation was not asked for, which takes minutes"
+_WITHOUT_IT = {
+    "tpu": "; the compiler's log has every refusal without it, but not every fusion",
+    "cuda": "; the compiler's queue has every fusion without it, but not every refusal",
+}
 _NO_ROOM = (
     "the folder for temporary files is full: the compiler's records may be cut, and what they do"
     " not tell is not known; make room, or name another folder in TMPDIR, and compile again"
@@ -60,7 +61,7 @@ class ExplainingToolchain(Toolchain):
         # A CPU compiler writes nothing else.
         if self.platform == "cpu" or len(made.hlo_text) <= _MOST_DRAWN:
             return replace(made, can_draw=True)
-        return replace(made, notes=(*made.notes, _NOT_DRAWN))
+        return replace(made, notes=(*made.notes, _NOT_DRAWN + _WITHOUT_IT[self.platform]))
 
 
 def _with_records(made: Made, folder: Path, module_name: str | None) -> Made:

@@ -315,3 +315,12 @@ def test_what_nothing_reads_is_taken_out_by_the_pass_that_does_so():
     effect = LaterPasses(module, Contents()).follow(grouping, parse_hlo_module(after), 2)
     assert effect.dropped == ("fusion",)
     assert set(grouping.kernels) == {"p", "a", "d"}
+
+
+def test_priorities_that_differ_in_the_last_printed_digit_are_one():
+    # Of a real dump: 42.595 - 21.5765 beside 42.6952515 - 21.6767502.
+    taken = fused("a", "z", "f", 4)
+    history = QueueHistory([ranked("a", 21.0185, 0), ranked("b", 21.0185013, 1), taken])
+    assert history.moment(taken).was_highest is True
+    history = QueueHistory([ranked("a", 21.0185, 0), ranked("b", 21.0195, 1), taken])
+    assert history.moment(taken).was_highest is False

@@ -446,3 +446,18 @@ def test_decisions_that_were_never_joined_are_joined_with_the_module():
     assert (
         why_not_fused(module_of("mlp.h100"), "gemm_fusion_dot", "fusion.13", log).kind == "blocked"
     )
+
+
+def test_a_price_of_all_readers_together_is_not_told_as_that_of_one():
+    module = parse_hlo_module(
+        "HloModule m\nENTRY e {\n  a = f32[4] parameter(0)\n  b = f32[4] sine(a)\n"
+        "  c = f32[4] cosine(b)\n  d = f32[4] tan(b)\n  ROOT e = f32[4] add(c, d)\n}\n"
+    )
+    price = {"unfused_cost": 2.0, "fused_cost": 5.0, "cost_unit": "us", "priority": -3.0}
+    both = FusionDecision("b", None, Verdict.RANKED, consumers=("c", "d"), **price)
+    answer = why_not_fused(module, "b", "c", DecisionLog((both,)))
+    assert answer.kind == "unprofitable"
+    assert "into 2 ops that read it" in answer.headline
+    assert "b and c alone have no price" in answer.headline
+    one = FusionDecision("b", "c", Verdict.RANKED, consumers=("c",), **price)
+    assert "2 ops" not in why_not_fused(module, "b", "c", DecisionLog((one,))).headline

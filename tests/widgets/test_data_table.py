@@ -82,3 +82,14 @@ def test_a_cell_that_is_cut_says_so():
     (reason,) = decision_frame([decision])["reason"]
     assert reason.endswith("\u2026 (2,000 characters)")
     assert len(reason) < LONGEST_CELL + 30
+
+
+def test_an_update_sends_all_rows():
+    small = pd.DataFrame({"reason": ["short"]})
+    large = pd.DataFrame({"reason": [f"{number} {'long ' * 60}" for number in range(2000)]})
+    columns = {"reason": Column(1)}
+    table = data_table(small, table_options(small, columns))
+    table.update(large, selected_rows=[], **table_options(large, columns))
+    sent = str(table.get_state())
+    assert "1999 long" in sent
+    assert "downsampled" not in sent

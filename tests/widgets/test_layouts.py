@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -214,3 +217,26 @@ def test_words_do_not_run_along_a_line():
     line = np.stack([np.linspace(0, 200, 60), np.full(60, 20.0)], axis=1)
     room = FreeRoom((300, 200), [], [line], 5)
     assert room.take(np.array([(20.0, 10.0, 160.0, 33.0)])) is None
+
+
+def test_what_a_call_waits_for_is_not_ended_by_what_the_page_asks_for(monkeypatch):
+    gate, started = threading.Event(), threading.Event()
+    lay_out = layout_job.lay_out
+
+    def held(graph, run):
+        started.set()
+        gate.wait(20)
+        return lay_out(graph, run=run)
+
+    monkeypatch.setattr(layout_job, "lay_out", held)
+    layouts = layouts_of("mlp.v6e")
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(layouts.picture, PLAIN)
+        assert started.wait(20)
+        while not layouts.is_awaited:
+            time.sleep(0.01)
+        layouts.begin(replace(PLAIN, show_plumbing=True))
+        layouts.call_off()
+        gate.set()
+        assert call.result(20)[1].boxes
+    assert not layouts.is_awaited

@@ -24,6 +24,7 @@ _NO_WORDS = frozenset({"Not allowed", ""})
 # tells them apart.
 _NAME = re.compile(
     r"(?<=')[\w.-]+(?=')"
+    r"|(?<=stack_frame_id=)\d+"
     r"|(?<=\|)[^|\s]+(?=\|)"
     r"|(?<=%)[\w.-]+"
     r"|(?<![\w./%-])[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*\.\d+(?:\.\w+)*(?![\w/-])"

@@ -23,7 +23,7 @@ from hlo_widgets.analysis.why.explanation import (
     quotation,
 )
 from hlo_widgets.analysis.why.quotes import quoted_words, verbatim_words
-from hlo_widgets.analysis.words import cost_words
+from hlo_widgets.analysis.words import cost_words, counted
 
 __all__ = [
     "Edge",
@@ -112,7 +112,15 @@ def price_of_edge(log: DecisionLog, edge: Edge) -> Explanation | None:
     gain, unit = (figure.gain, figure.cost_unit) if figure else (None, None)
     if figure is not None and gain is not None and gain < 0:
         told: FusionDecision = figure
-        headline = f"The compiler expects one kernel to take {cost_words(-gain, unit)} longer."
+        longer = f"to take {cost_words(-gain, unit)} longer"
+        headline = f"The compiler expects one kernel {longer}."
+        if len(figure.consumers) > 1:
+            # A queue prices a producer with all that read it, or with those that are new.
+            headline = (
+                f"The compiler expects it {longer} to put {figure.producer} into"
+                f" {counted(len(figure.consumers), 'op')} that read it, each of them:"
+                f" {' and '.join(edge.names)} alone have no price."
+            )
     elif slower is not None:
         told = slower
         headline = (

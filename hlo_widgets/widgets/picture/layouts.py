@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from threading import RLock
 from typing import TypeVar
 
 from hlo_widgets.drawing import Layout
@@ -29,6 +31,8 @@ Made = TypeVar("Made")
 class Layouts:
     """Lays out views, one at a time; those asked for last are kept.
 
+    A cell and the page ask from threads of their own.
+
     Args:
         builder: Builds their graphs.
     """
@@ -38,6 +42,14 @@ class Layouts:
         self._graphs: dict[ViewState, Graph] = {}
         self._jobs: dict[ViewState, LayoutJob] = {}
         self._decided: dict[ViewState, tuple[Graph, Layout]] = {}
+        self._lock = RLock()
+        # A call from a cell waits for them: nothing that the page asks for may end them.
+        self._awaited: Counter[LayoutJob] = Counter()
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether somebody waits for a layout and does nothing else."""
+        return self._awaited.total() > 0
 
     def graph(self, view: ViewState) -> Graph:
         """Return the picture of a view without places, and without what is on record.
@@ -60,24 +72,26 @@ class Layouts:
         Raises:
             DrawingError: As `graph`.
         """
-        base = self._base(view)
-        found = self._jobs.get(base)
-        if found is not None and found.has_failed:
-            del self._jobs[base]  # the next one who asks tries again
-        graph = self.graph(base) if not base.show_decisions else self._with_room(base)
-        self.call_off(but=base)
-        return _kept(self._jobs, base, partial(LayoutJob, graph))
+        with self._lock:
+            base = self._base(view)
+            found = self._jobs.get(base)
+            if found is not None and found.has_failed:
+                del self._jobs[base]  # the next one who asks tries again
+            graph = self.graph(base) if not base.show_decisions else self._with_room(base)
+            self.call_off(but=base)
+            return _kept(self._jobs, base, partial(LayoutJob, graph))
 
     def call_off(self, but: ViewState | None = None) -> None:
-        """End the layout that is on its way.
+        """End the layout that is on its way, unless a call waits for it.
 
         Args:
             but: The view whose layout goes on.
         """
-        for base, job in list(self._jobs.items()):
-            if base != but and not job.future.done():
-                job.call_off()
-                del self._jobs[base]
+        with self._lock:
+            for base, job in list(self._jobs.items()):
+                if base != but and not job.future.done() and not self._awaited[job]:
+                    job.call_off()
+                    del self._jobs[base]
 
     def picture(self, view: ViewState) -> tuple[Graph, Layout]:
         """Return the picture of a view with its places; waits for the layout.
@@ -85,11 +99,17 @@ class Layouts:
         Raises:
             DrawingError: It cannot be laid out.
         """
-        job = self.begin(view)
+        with self._lock:
+            job = self.begin(view)
+            self._awaited[job] += 1
         try:
             layout = job.future.result()
         except RecursionError:
             raise _too_deep() from None
+        finally:
+            with self._lock:
+                self._awaited[job] -= 1
+                self._awaited = +self._awaited
         if not view.show_decisions:
             return self.graph(view), layout
         return _kept(self._decided, view, lambda: self._decide(view, layout))

@@ -249,10 +249,12 @@ class GraphPanel:
 
     def _prepare(self, node_id: str) -> None:
         """Begin to lay out what a click on a node will ask for."""
-        if self._changes.is_waiting or not self.navigator.is_openable(node_id):
+        layouts = self.navigator.layouts
+        is_busy = self._changes.is_waiting or layouts.is_awaited
+        if is_busy or not self.navigator.is_openable(node_id):
             return
         with suppress(HloWidgetsError):  # the click that follows will report it
-            self.navigator.layouts.begin(self.view.toggled(node_id))
+            layouts.begin(self.view.toggled(node_id))
 
     def _change(self, message: Message, node_id: str) -> None:
         """Do what a message asks for that may change the picture."""
