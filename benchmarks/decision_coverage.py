@@ -20,9 +20,8 @@ from hlo_widgets.analysis.decisions import Exactness, Verdict
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.analysis.decision_programs import programs  # noqa: E402 - found by the line above
-
 from benchmarks.train_step import train_step  # noqa: E402
+from tests.analysis.decision_programs import programs  # noqa: E402 - found by the line above
 
 PROGRAMS = ("mlp", "attention", "layer_norm", "train_step")
 LARGE = "24_layers"

@@ -335,3 +335,15 @@ def test_a_click_says_what_is_wanted_so_that_a_second_one_is_the_same(train_step
     train_step.box("fusion.25").click()
     toggles = [m for m in train_step.widget_page.sent() if m["type"] == "toggle"]
     assert toggles == [{"type": "toggle", "id": "fusion.25", "open": True}] * 2
+
+
+def test_another_module_of_which_nothing_was_there_before_starts_anew(graph_page):
+    graph = graph_page(chain(40))
+    for _ in range(12):
+        graph.drag(0, 500)
+    assert not any(graph.is_in_pane(box["id"]) for box in graph._graph.picture["boxes"])
+    other = hw.explore(chain(40).replace("%op.", "%other."))
+    picture = {**other._picture.widget.picture, "key": graph._graph.picture["key"]}
+    graph.widget_page.assign("picture", picture)
+    assert any(graph.is_in_pane(box["id"]) for box in picture["boxes"])
+    other.close()

@@ -6,7 +6,8 @@
 // {type: "hover", id, text}, {type: "center", id}, {type: "reveal", ids}, {type: "note" | "problem", text}, and
 // those of verdicts.js.
 
-const LEAST_START_SCALE = 0.84; // labels are 12 px at scale 1: 10 px is the smallest that reads
+const LEAST_START_SCALE = 0.92; // labels are 12 px at scale 1: 11 px is the smallest that reads well
+const LEAST_WHOLE_SCALE = 0.84; // 10 px still reads, and a little smaller is better than a part cut off
 const MOST_START_SCALE = 1.25;
 const LEAST_READ_SCALE = 0.7; // what is opened is gone to below it; arbitrary, about 8 px
 const REVEAL_MARGIN_PX = 24; // between what is brought into view and the edge
@@ -237,7 +238,7 @@ class View {
 
   /** Show the whole picture if it reads then, else what it starts on. */
   startView() {
-    if (!this.camera.fit(this.picture, MOST_START_SCALE, LEAST_START_SCALE)) this.#startOnOp();
+    if (!this.camera.fit(this.picture, MOST_START_SCALE, LEAST_WHOLE_SCALE)) this.#startOnOp();
     this.started = this.camera.place(); // who has not moved since then starts anew with another picture
   }
 
