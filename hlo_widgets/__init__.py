@@ -29,9 +29,15 @@ from hlo_widgets.errors import (
 if TYPE_CHECKING:
     from hlo_widgets import captures
     from hlo_widgets.analysis.decisions import DecisionLog, FusionDecision, read_decisions
-    from hlo_widgets.analysis.decisions.replay.replay import replay_decisions
     from hlo_widgets.analysis.why import Explanation
-    from hlo_widgets.api import cost_table, explore, render_svg, to_dot, why_not_fused
+    from hlo_widgets.api import (
+        cost_table,
+        explore,
+        render_svg,
+        replay_decisions,
+        to_dot,
+        why_not_fused,
+    )
     from hlo_widgets.arguments import spec
     from hlo_widgets.compiler import (
         CompilationResult,
@@ -79,7 +85,7 @@ _HOMES = {
     "read_decisions": "analysis.decisions",
     "read_hlo": "hlo",
     "render_svg": "api",
-    "replay_decisions": "analysis.decisions.replay",
+    "replay_decisions": "api",
     "spec": "arguments",
     "target": "compiler",
     "to_dot": "api",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hlo_widgets import tables
 from hlo_widgets.analysis import why
-from hlo_widgets.analysis.decisions import DecisionLog, read_decisions
+from hlo_widgets.analysis.decisions import DecisionLog, read_decisions, replay
 from hlo_widgets.analysis.why import Explanation
 from hlo_widgets.compiler import CompilationResult
 from hlo_widgets.drawing import render_dot
@@ -28,6 +28,7 @@ __all__ = [
     "explore",
     "explore_call",
     "render_svg",
+    "replay_decisions",
     "to_dot",
     "why_not_fused",
 ]
@@ -220,6 +221,23 @@ def why_not_fused(
             raise
         hint = "`hw.cost_table` lists the ops that do work, and the graph shows all."
         raise HloLookupError(error.kind, error.name, error.suggestions, hint) from None
+
+
+def replay_decisions(
+    x: CompilationResult | DecisionLog | str | os.PathLike[str],
+) -> replay.Replay:
+    """Replay the fusions that a compiler recorded; see `analysis.decisions.replay`.
+
+    Args:
+        x: A result of `explain=True`, a `DecisionLog`, or what `read_decisions` reads.
+
+    Returns:
+        The replay; without steps where nothing is on record.
+
+    Raises:
+        DecisionFileError: The decisions cannot be read.
+    """
+    return replay.replay_decisions(x.decisions if isinstance(x, CompilationResult) else _as_log(x))
 
 
 def as_module(x: Any) -> HloModule:

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+import hlo_widgets as hw
 from hlo_widgets.analysis.decisions import DecisionLog, DecisionSource, FusionDecision, Verdict
 from hlo_widgets.analysis.decisions.queue import QueueHistory
 from hlo_widgets.analysis.decisions.replay.contents import Contents
@@ -324,3 +325,10 @@ def test_priorities_that_differ_in_the_last_printed_digit_are_one():
     assert history.moment(taken).was_highest is True
     history = QueueHistory([ranked("a", 21.0185, 0), ranked("b", 21.0195, 1), taken])
     assert history.moment(taken).was_highest is False
+
+
+def test_a_folder_is_replayed_as_its_log_is():
+    folder = dump_folder("mlp.h100")
+    assert len(hw.replay_decisions(folder).steps) == len(
+        hw.replay_decisions(decisions_of("mlp.h100")).steps
+    )
