@@ -119,7 +119,9 @@ class ProgramRun:
     """One run of the layout program, which another thread can end."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # Can be entered again: an Explorer that is collected ends its run, and the collector runs
+        # wherever it likes, in the midst of a block of this lock, too.
+        self._lock = threading.RLock()
         self._process: subprocess.Popen[bytes] | None = None
         self._is_ended = False
 
@@ -164,6 +166,8 @@ class ProgramRun:
             if self._is_ended:
                 raise DrawingError(Path(command[0]).name, "was called off")
             self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+            if self._is_ended:  # meanwhile
+                self._process.kill()
             return self._process
 
 

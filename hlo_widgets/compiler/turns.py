@@ -49,7 +49,9 @@ class Turns:
     """
 
     def __init__(self, end_running: Callable[[], None]) -> None:
-        self._lock = threading.Lock()
+        # Can be entered again: an Explorer that is collected calls off what it waits for, and the
+        # collector runs wherever it likes, in the midst of a block of this lock, too.
+        self._lock = threading.RLock()
         self._queue: list[Turn] = []
         self._end_running = end_running
 

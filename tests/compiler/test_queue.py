@@ -44,6 +44,25 @@ def add(number):
     return functools.partial(jnp.add, float(number))
 
 
+def test_what_is_collected_while_a_queue_is_changed_can_call_off_what_it_waits_for():
+    # An Explorer does when it is collected, and the collector runs in the midst of any block.
+    turns = Turns(lambda: None)
+
+    class Collected:
+        def __del__(self):
+            turns.drop("mine", "it is gone")
+
+    def ask():
+        held = [Collected()]
+        with turns.turn("mine", lambda: held.clear()):
+            pass
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
 def test_turns_are_given_in_the_order_of_asking():
     turns, seen = Turns(lambda: None), []
 
