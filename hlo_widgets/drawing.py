@@ -162,13 +162,16 @@ class ProgramRun:
 
     def _begin(self, command: list[str]) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
+        process = None
         with self._lock:
-            if self._is_ended:
-                raise DrawingError(Path(command[0]).name, "was called off")
-            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
-            if self._is_ended:  # meanwhile
-                self._process.kill()
-            return self._process
+            if not self._is_ended:
+                process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+            self._process = process
+        if process is None:
+            raise DrawingError(Path(command[0]).name, "was called off")
+        if self._is_ended:  # while it began
+            process.kill()
+        return process
 
 
 def render_dot(

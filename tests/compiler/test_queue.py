@@ -54,7 +54,7 @@ def test_what_is_collected_while_a_queue_is_changed_can_call_off_what_it_waits_f
 
     def ask():
         held = [Collected()]
-        with turns.turn("mine", lambda: held.clear()):
+        with turns.turn("mine", held.clear):
             pass
 
     thread = threading.Thread(target=ask, daemon=True)
