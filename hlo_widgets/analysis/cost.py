@@ -76,11 +76,12 @@ def cost_estimate(instruction: HloInstruction) -> CostEstimate:
 
 
 def _gpu_estimate(fields: Mapping[str, object]) -> CostEstimate:
-    by_model: dict[object, int] = {}
+    by_model: dict[str, int] = {}
     for entry in config_list(fields, "reification_cost"):
         cycles = _whole_cycles(entry.get("end_to_end_cycles"))
         if cycles is not None:
-            by_model.setdefault(entry.get("name", ""), cycles)
+            # A damaged text may have anything for a name.
+            by_model.setdefault(str(entry.get("name", "")), cycles)
     for name in GPU_MODEL_PREFERENCE:
         if name in by_model:
             return CostEstimate(by_model[name], f"GPU cost model: {name or 'unnamed'}")

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hlo_widgets.analysis import config_fields, config_int, cost_estimate, vmem_use
@@ -51,6 +51,7 @@ ENTRY %e (p: f32[4]) -> f32[4] {{
 
 @settings(deadline=None)  # a busy machine is no failure
 @given(CONFIGS)
+@example({"reification_cost": {"name": [], "end_to_end_cycles": 1}})
 def test_no_config_raises_and_figures_are_whole_or_none(config):
     instruction = instruction_with(json.dumps(config))
     estimate, vmem = cost_estimate(instruction), vmem_use(instruction)
