@@ -28,6 +28,14 @@ TWO_FRAMES = """() => new Promise((seen) =>
     requestAnimationFrame(() => requestAnimationFrame(() => seen())))"""
 
 
+IN_VIEW = """([text, pane, number]) => {
+  const row = text.querySelector(`.hw-t-row[data-line="${number}"]:not([data-waits])`);
+  if (!row) return false;
+  const [line, room] = [row.getBoundingClientRect(), pane.getBoundingClientRect()];
+  return room.top <= line.top && line.bottom <= room.bottom + 1;
+}"""
+
+
 class TextPage(ExplorerPage):
     """An Explorer whose tab with the text is open."""
 
@@ -49,8 +57,9 @@ class TextPage(ExplorerPage):
         return row.inner_text()
 
     def in_view(self, number):
-        row, pane = self.line(number).bounding_box(), self.pane.bounding_box()
-        return pane["y"] <= row["y"] and row["y"] + row["height"] <= pane["y"] + pane["height"] + 1
+        """Wait until a line is in view: rows are drawn anew as the text moves."""
+        panes = [self.text.element_handle(), self.pane.element_handle(), number]
+        return self.page.wait_for_function(IN_VIEW, arg=panes).json_value()
 
 
 @pytest.fixture
