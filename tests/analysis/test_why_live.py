@@ -14,6 +14,7 @@ from tests.analysis.why_cases import (
     PRICED_ON_TPU,
     SLOWER_ON_GPU,
     STRUCTURAL,
+    check_price_on_tpu,
 )
 
 # The kept dumps were made with shardings of outputs, for which the compiler numbers copies anew.
@@ -90,12 +91,7 @@ def test_unprofitable_by_the_compilers_price(name, a, b, gain):
 
 @pytest.mark.parametrize(("name", "a", "b", "gain"), PRICED_ON_TPU)
 def test_unprofitable_by_the_tpu_compilers_price(name, a, b, gain):
-    answer = ask(name, a, b)
-    assert answer.kind == "unprofitable"
-    assert (answer.gain, answer.unit) == (pytest.approx(gain, abs=1), "cycles")
-    assert "cycles longer" in answer.headline
-    decision = answer.evidence[0].decision
-    assert decision.unfused_cost - decision.fused_cost == answer.gain
+    check_price_on_tpu(ask(name, a, b), gain)
 
 
 @pytest.mark.slow

@@ -26,6 +26,7 @@ from tests.analysis.why_cases import (
     PRICED_ON_TPU,
     SLOWER_ON_GPU,
     STRUCTURAL,
+    check_price_on_tpu,
 )
 
 
@@ -148,14 +149,7 @@ def test_unprofitable_by_the_compilers_price(name, a, b, gain):
 
 @pytest.mark.parametrize(("name", "a", "b", "gain"), PRICED_ON_TPU)
 def test_unprofitable_by_the_tpu_compilers_price(name, a, b, gain):
-    answer = ask(name, a, b)
-    assert answer.kind == "unprofitable"
-    assert (answer.gain, answer.unit) == (pytest.approx(gain, abs=1), "cycles")
-    assert "cycles longer" in answer.headline
-    decision = answer.evidence[0].decision
-    assert decision.unfused_cost - decision.fused_cost == answer.gain
-    # This compiler's log does not tell the queue, so where the pair stood in it is not known.
-    assert answer.queue is None
+    check_price_on_tpu(ask(name, a, b), gain)
 
 
 @pytest.mark.parametrize(("name", "a", "b"), SLOWER_ON_GPU)

@@ -5,6 +5,8 @@ Asked of the kept dumps in test_why_not_fused.py and of live compiles in test_wh
 
 from __future__ import annotations
 
+import pytest
+
 # Structural: no edge, another way round, a reduction in the way.
 
 STRUCTURAL = [
@@ -92,3 +94,14 @@ EXPENSIVE_ON_TPU = [
     ("softplus_gradient.v6e", "convolution_add_fusion.2", "fusion.19"),
     ("train_step.v6e", "convolution_add_fusion.3", "convolution_add_fusion.2"),
 ]
+
+
+def check_price_on_tpu(answer, gain):
+    """Check an answer that rests on a TPU compiler's price, in its cycles."""
+    assert answer.kind == "unprofitable"
+    assert (answer.gain, answer.unit) == (pytest.approx(gain, abs=1), "cycles")
+    assert "cycles longer" in answer.headline
+    decision = answer.evidence[0].decision
+    assert decision.unfused_cost - decision.fused_cost == answer.gain
+    # This compiler's log does not tell the queue, so where the pair stood in it is not known.
+    assert answer.queue is None
